@@ -84,13 +84,15 @@ def test_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("plain é 漢", "plain é 漢"),
         ("red \x1b[31m", "red \\x1b[31m"),
-        ("a\nb\tc", "a\nb\tc"),
+        ("a\nb\tc", "a\nb\\tc"),
+        ("a\rb\x0b\x0c\x1c\x85\u2028\xa0", "a\\rb\\x0b\\x0c\\x1c\\x85\\u2028\\xa0"),
         ("\u202eabc\u200f \x9b \u200b", "\\u202eabc\\u200f \\x9b \\u200b"),
         ("\ud800", "\\ud800"),
     ],
 )
 def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
+    assert visible("a\r\n\tb \x1b \u202e", laid_out=True) == "a\r\n\tb \\x1b \\u202e", "a table lays out its words"
 
 
 def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
@@ -70,7 +71,7 @@ class RequestSelector:
         try:
             name = _checked_id(request) if is_object(request) else None
             return self._selected(name, _checked_request(request))
-        except Exception as error:  # noqa: BLE001 - one bad request must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad request must not stop the others
             return error_row(name, self.policy_hash, error)
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +154,7 @@ class RequestSelector:
         }
 
 
-def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]:
+def error_row(name: Any, policy: str | None, error: BaseException) -> dict[str, Any]:
     """Make the row of a request that failed."""
     return {
         "id": name,
@@ -197,14 +198,18 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 
 def _checked_id(request: Mapping[str, Any]) -> Any:
-    """Return the id, which must not be nested too deeply, because it is written to the row."""
+    """Return the id. It is written to the row, so it must be JSON, and not nested too deeply."""
     name = request.get("id")
     if isinstance(name, (str, int)):
         return name
     try:
         check_depth(name)
+        # What is no JSON at all is the caller's own object. Python reads and writes NaN as if it were JSON.
+        json.dumps(name, allow_nan=False, default=str, skipkeys=True)
     except DocumentError:
         raise DocumentError(TOO_DEEP, path="id") from None
+    except ValueError:
+        raise DocumentError("must not contain NaN or an infinite number", path="id") from None
     return name
 
 

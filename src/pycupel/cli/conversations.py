@@ -61,9 +61,9 @@ class Conversation(NamedTuple):
         return messages if self.is_lines else [messages]
 
 
-def read_conversations(path: str) -> list[Conversation]:
+def read_conversations(path: str, max_line: int) -> list[Conversation]:
     """Read the chat histories in a file."""
-    with open_text(path) as lines:
+    with open_text(path, max_line) as lines:
         return conversations_in(lines)
 
 

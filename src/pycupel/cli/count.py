@@ -10,7 +10,7 @@ from pycupel.cli.exits import FINE
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import check_files, name_of, open_text
 from pycupel.cli.jsonstream import read_values
-from pycupel.cli.options import add_counter, add_json, add_provider
+from pycupel.cli.options import add_counter, add_input, add_json, add_provider
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError
@@ -40,7 +40,7 @@ class _Size(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="texts, items or messages; - for stdin")
+    add_input(parser, "texts, items or messages; - for stdin", several="FILE")
     parser.add_argument(
         "--as",
         dest="kind",
@@ -78,7 +78,7 @@ def run(options: Any, screen: Screen) -> int:
 
 
 def _size(path: str, options: Any, counter: Counter) -> _Size:
-    with open_text(path) as lines:
+    with open_text(path, options.max_line) as lines:
         # Count the whole text, because tokens span lines.
         text = "".join(lines)
         kind, hint = (options.kind, "") if options.kind != "auto" else _kind_of(text)

@@ -77,7 +77,7 @@ def _read(options: Any, screen: Screen) -> _Explained:
     # Mistakes in the options are found before a long file is read.
     budget = None if options.budget is None else budget_of(options)
     policy = policy_of(options.policy or _DEFAULT_POLICY)
-    with open_text(options.file) as lines:
+    with open_text(options.file, options.max_line) as lines:
         values = values_in(lines)
         first = next(values)
         if is_report(first.value):

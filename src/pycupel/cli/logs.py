@@ -49,15 +49,15 @@ class NoConversationError(InputError):
     """A file has no conversation."""
 
 
-def read(path: str, screen: Screen) -> Log:
+def read(path: str, max_line: int, screen: Screen) -> Log:
     """Read the log in a file; a note says how many lines could not be read.
 
     Raises:
         NoConversationError: there is no conversation in it.
     """
-    with open_bytes(path) as file:
-        first = file.readline()
-        log = read_log(chain([first], file))
+    with open_bytes(path, max_line) as lines:
+        first = next(lines, b"")
+        log = read_log(chain([first], lines))
     name = name_of(path)
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
@@ -170,12 +170,12 @@ def document(result: PolicyReplay) -> Mapping[str, Any]:
 def label_of(part: Part) -> str:
     """Describe a part: for a call or a result, the tool and its main argument."""
     if not part.tool:
-        return visible(f"{part.kind}: {part.text}")
+        return visible(f"{part.kind}: {part.text}", laid_out=True)
     asked = part.call.removeprefix(part.tool).strip()
     arguments = _arguments(asked)
     main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
     asked = _shortened_path(main[0]) if main else asked
-    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
+    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}", laid_out=True)
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import Any
 
 from pycupel.cli.exits import InputError
 from pycupel.cli.parsers import Parser
+from pycupel.compressed import MAX_LINE
 
 __all__ = [
     "SHORTENED",
     "add_budget",
     "add_counter",
+    "add_input",
     "add_json",
     "add_policy",
     "add_provider",
@@ -39,7 +41,7 @@ def add_selection(
     parser: Parser, *, file: str = _ITEMS, budget: str = "", needs_budget: bool = True, policies: bool = False
 ) -> None:
     """Add `FILE`, how to read its items, `--budget`, `--policy` or several of them, and `--query`."""
-    parser.add_argument("file", metavar="FILE", help=f"{file}; - for stdin")
+    add_input(parser, f"{file}; - for stdin")
     parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
     add_counter(parser, "counter for items without a token count")
     add_budget(parser, required=needs_budget, text=budget)
@@ -48,6 +50,16 @@ def add_selection(
     else:
         add_policy(parser)
     add_query(parser)
+
+
+def add_input(parser: Parser, text: str, *, several: str = "") -> None:
+    """Add `FILE`, or several files with that name for each, and `--max-line`."""
+    if several:
+        parser.add_argument("files", nargs="+", metavar=several, help=text)
+    else:
+        parser.add_argument("file", metavar="FILE", help=text)
+    most = f"longest line to read, in bytes; default: {MAX_LINE // 2**20} MiB"
+    parser.add_argument("--max-line", type=int, default=MAX_LINE, metavar="N", help=most)
 
 
 def add_counter(parser: Parser, purpose: str) -> None:

@@ -121,12 +121,18 @@ class Screen:
         return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
 
 
-def visible(text: str) -> str:
-    """Show control characters, terminal escapes and bidirectional marks in a text as codes."""
+def visible(text: str, *, laid_out: bool = False) -> str:
+    """Show control characters, carriage returns, terminal escapes and bidirectional marks in a text as codes.
+
+    Line breaks stay; and, in a text of which a table lays out the words, all white space.
+    """
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() or each.isspace() else each.encode("unicode_escape").decode() for each in text
+        each
+        if each.isprintable() or each == "\n" or (laid_out and each.isspace())
+        else each.encode("unicode_escape").decode()
+        for each in text
     )
 
 

@@ -12,6 +12,7 @@ from pycupel.cli.options import (
     SHORTENED,
     add_budget,
     add_counter,
+    add_input,
     add_policy,
     add_provider,
     add_query,
@@ -31,7 +32,7 @@ EXAMPLE = "pycupel demo messages | pycupel trim - -b 1500"
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("file", metavar="FILE", help="messages or a request: JSON or JSON lines; - for stdin")
+    add_input(parser, "messages or a request: JSON or JSON lines; - for stdin")
     add_budget(parser)
     add_policy(parser, f", with `{SHORTENED}` to shorten old results")
     add_query(parser)
@@ -44,7 +45,7 @@ def run(options: Any, screen: Screen) -> int:
     # A share may be of the window of the model in the file, but a mistake need not wait for it.
     parse_amount(options.budget)
     policy = history_policy_of(options.policy)
-    conversation, *others = read_conversations(options.file)
+    conversation, *others = read_conversations(options.file, options.max_line)
     if others:
         raise InputError(f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one")
     with naming(options.file):

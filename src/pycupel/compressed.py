@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import IO, Any, AnyStr
 
 from pycupel.errors import DocumentError, InvalidArgumentError
 
-__all__ = ["MAX_LINE", "decompressed", "is_damaged", "limited_lines", "open_binary"]
+__all__ = ["MAX_LINE", "decompressed", "errors_naming", "is_damaged", "limited_lines", "open_binary"]
 
 MAX_LINE = 256 * 1024 * 1024
 """The longest line that is read, unless more is asked for: in bytes, or in characters of a text."""
@@ -63,6 +64,20 @@ def limited_lines(file: IO[AnyStr], limit: int = MAX_LINE, first: int = 1) -> It
             )
         yield line
         number += 1
+
+
+@contextmanager
+def errors_naming(path: str) -> Generator[None]:
+    """Make a DocumentError that names the file of what is wrong with its bytes: damage, or a line without an end."""
+    try:
+        yield
+    except DocumentError as error:
+        error.path = path
+        raise
+    except Exception as error:
+        if is_damaged(error):
+            raise DocumentError(f"cannot be decompressed: {error}", path=path) from None
+        raise
 
 
 def is_damaged(error: Exception) -> bool:

@@ -192,6 +192,17 @@ def test_a_maker_that_misbehaves_is_named_with_the_item(returned: Any, text: str
     assert "'Thing 0'" in str(caught.value)
 
 
+def test_an_error_about_a_strategy_shows_no_more_of_a_content_than_its_beginning() -> None:
+    """The text of what a shortener raised may quote all of it."""
+    item = ContextItem("a" * 70 + "\x1b[31m\r\u202e" + "secret" * 1_000, 9_999)
+    with pytest.raises(ShortenerContractError) as caught:
+        select([item], 50, shorten=Returns(ValueError(f"cannot shorten {item.content}")))
+    assert "Returns raised ValueError('cannot shorten aaa" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
 class States(Halves):
     """States these units for every item."""
 

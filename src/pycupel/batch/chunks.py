@@ -15,7 +15,7 @@ from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
 from pycupel.batch.tally import Tally
 from pycupel.codecs.jsontext import parse_json
-from pycupel.compressed import decompressed, is_damaged, limited_lines
+from pycupel.compressed import decompressed, errors_naming, limited_lines
 from pycupel.errors import DocumentError
 from pycupel.pipeline import Policy
 
@@ -99,20 +99,12 @@ def read_chunks(inputs: Sequence[Path], max_line: int) -> Iterator[Chunk]:
 
 def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
     size = path.stat().st_size or 1
-    with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines:
-        first = 1
-        try:
-            while payload := _next_lines(lines, first, max_line, can_go_back=lines is file):
-                # The file may have grown since.
-                yield first, payload, min(1.0, file.tell() / size)
-                first += payload.count(b"\n")
-        except DocumentError as error:
-            error.path = str(path)
-            raise
-        except Exception as error:
-            if is_damaged(error):
-                raise DocumentError(f"{path}: cannot be decompressed: {error}") from None
-            raise
+    first = 1
+    with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines, errors_naming(str(path)):
+        while payload := _next_lines(lines, first, max_line, can_go_back=lines is file):
+            # The file may have grown since.
+            yield first, payload, min(1.0, file.tell() / size)
+            first += payload.count(b"\n")
 
 
 def _next_lines(lines: IO[bytes], first: int, max_line: int, *, can_go_back: bool) -> bytes:

@@ -24,6 +24,7 @@ MAX_WORKERS = 61 if sys.platform == "win32" else 1_000
 """The maximum number of processes. Windows cannot wait for more; elsewhere, more would only fill the memory."""
 
 _READY = "ready"
+_INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 
 
 def available_workers() -> int:
@@ -169,16 +170,13 @@ def _with_hint(message: str, hint: str) -> CupelError:
     return error
 
 
-# Ctrl-C in a terminal goes to the workers, too. They leave it to this process, which ends them and says what happened.
-
-
 @contextmanager
 def _interrupts_held() -> Generator[None]:
     """Hold interrupts until the end of the block. A process that starts in it does not get any until it is ready."""
     if sys.platform == "win32":  # pragma: no cover - it cannot hold them
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         yield
     finally:
@@ -187,7 +185,10 @@ def _interrupts_held() -> Generator[None]:
 
 def _serve(pipe: Any, watched: Any, job: Job) -> None:
     """Process chunks until there are no more. This is what a worker does."""
+    # Ctrl-C in a terminal goes to the workers, too. They leave it to the process that ends them and says what happened.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":  # pragma: no branch
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
     Thread(target=_end_with, args=(watched,), daemon=True).start()
     # Without the other process, there is nobody to read a result.
     with suppress(EOFError, OSError):

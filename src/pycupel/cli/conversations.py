@@ -41,6 +41,9 @@ class Conversation(NamedTuple):
         from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
 
         system, tools = system_and_tools(self.request or {})
+        if not isinstance(system, str | list | dict | None):
+            problem = f"the system prompt must be a string, blocks or a message, not {describe_value(system)}"
+            raise DocumentError(f"record {self.number}: {problem}")
         model = (self.request or {}).get("model")
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.errors import ShortenerContractError, digits
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
+from pycupel.model.checks import describe, shortened
 from pycupel.model.version import stated_units
 from pycupel.pipeline.rank import Ranking
 from pycupel.protocols import ShortenContext, Shortener
@@ -42,7 +42,8 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
         returned: Any = shortener.shorten(item, context)
         whole = units_of_whole(shortener, item, context)
     except Exception as error:
-        raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about()}: {error}") from error
+        # Its text may quote the whole content.
+        raise ShortenerContractError(f"{name} raised {shortened(error)} for {about()}") from error
     if not isinstance(returned, Sequence) or isinstance(returned, str):
         raise ShortenerContractError(
             f"{name}.shorten must return a sequence of items for {about()}, not {describe(returned)}; "

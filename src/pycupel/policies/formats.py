@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal
 
-from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
+from pycupel.codecs.jsontext import escape_json, parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
 from pycupel.model.checks import quoted, shortened
@@ -33,7 +33,7 @@ def _read_json(text: str) -> Any:
 
 
 def _write_json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return escape_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
 # --- TOML
@@ -125,8 +125,9 @@ def _inline(value: Any) -> str:
         return f"[{', '.join(map(_inline, elements))}]"
     if not isinstance(value, (bool, int, float, str)):
         raise DocumentError(f"TOML cannot express {shortened(value)}")
-    # Scalars are written as in JSON, but TOML requires that DEL is escaped, too.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # Scalars are written as in JSON, but TOML has another escape for characters beyond the first 65,536.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)
 
 
 # --- YAML
@@ -215,8 +216,8 @@ def _count_nodes(node: Any, counts: dict[int, int]) -> int:
 def _write_yaml(document: dict[str, Any]) -> str:
     dump = partial(_yaml().dump, document, Dumper=_dumper_class(), sort_keys=False)
     text: str = dump(allow_unicode=True)
-    if _read_yaml(text) != document:
-        # Unless they are escaped, PyYAML reads Unicode line breaks such as U+0085 as spaces.
+    if not text.replace("\n", "").isprintable() or _read_yaml(text) != document:
+        # A terminal may interpret the characters of a text, and PyYAML reads line breaks such as U+0085 as spaces.
         text = dump()
     return text
 

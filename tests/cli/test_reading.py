@@ -163,7 +163,7 @@ def test_what_is_no_history(call: Call, text: str, message: str) -> None:
     assert call("trim", "-", "-b", "100", text=text)[::2] == (2, f"pycupel: {message}\n")
 
 
-READERS = [
+STREAMING = [
     ("select", "-b", "5"),
     ("explain", "-b", "5"),
     ("sweep", "-b", "5"),
@@ -176,7 +176,7 @@ READERS = [
 ]
 
 
-@pytest.mark.parametrize("verb", READERS, ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", STREAMING, ids=lambda verb: verb[0])
 def test_an_endless_line_is_an_error(call: Call, tmp_path: Path, verb: tuple[str, ...]) -> None:
     """`/dev/zero` and an archive of a few kilobytes filled the memory."""
     bomb = tmp_path / "bomb.jsonl.gz"

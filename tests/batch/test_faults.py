@@ -64,7 +64,6 @@ def wait_for(condition: Any) -> None:
 # --- workers
 
 
-@pytest.mark.unmeasured
 def test_a_killed_worker_is_replaced_and_its_chunk_repeated(tmp_path: Path) -> None:
     """It was a BrokenProcessPool, and the end of the job."""
     log, marker = poisoned(tmp_path / "log.jsonl", 10), tmp_path / "killed"
@@ -75,7 +74,6 @@ def test_a_killed_worker_is_replaced_and_its_chunk_repeated(tmp_path: Path) -> N
     assert content_of(tmp_path / "out") == content_of(tmp_path / "alone")
 
 
-@pytest.mark.unmeasured
 def test_a_chunk_that_kills_two_workers_is_an_error_and_finished_parts_are_kept(tmp_path: Path) -> None:
     log = poisoned(tmp_path / "log.jsonl", 37)
     with pytest.raises(CupelError) as caught:

@@ -34,7 +34,6 @@ def is_held() -> bool:
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
-@pytest.mark.unmeasured
 def test_workers_give_the_parts_of_this_process(log: Path) -> None:
     parts = sorted(local.run_local(chunks_of(log), JOB, 3), key=lambda part: part.number)
     assert not active_children(), "all workers have ended"

@@ -91,14 +91,13 @@ class _Pool:
         for _ in range(len(waiting)):
             self._start()
         while self._busy:
-            parts: list[Part] = []
             for pipe in connection.wait([*self._busy]):
                 done = self._received(pipe, waiting)
                 if done is not None:
-                    # The worker gets its next chunk at once, and is not kept waiting while the part is written.
+                    # The worker gets its next chunk first: it need not wait until the part is written.
                     self._send(pipe, waiting.popleft() if waiting else next(chunks, None))
-                parts += [done] if isinstance(done, Part) else []
-            yield from parts
+                if isinstance(done, Part):
+                    yield done
         for each in self._processes:
             each.join()
 
@@ -107,8 +106,8 @@ class _Pool:
         worker = self._context.Process(target=_serve, args=(theirs, self._watched, self._job))
         with _interrupts_held():
             worker.start()
+            self._processes.append(worker)
         theirs.close()
-        self._processes.append(worker)
         self._busy[ours] = None
 
     def _send(self, pipe: Any, chunk: Chunk | None) -> None:

@@ -28,7 +28,7 @@ from pycupel import (
     select,
 )
 from pycupel.analytics import KindQuotaUtilization, quota_utilization, sweep_budgets
-from pycupel.analytics.metrics import fraction
+from pycupel.analytics.measures import fraction
 from pycupel.diagnostics import (
     BudgetExceeded,
     CountCapExceeded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
@@ -12,7 +12,8 @@ from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_bool, checked_iterable
 from pycupel.model.frozen import sealed
 from pycupel.model.version import Shortened
-from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
+from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ _ITEMS_ONLY = frozenset({ContextItem})
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
-    """The result of `select`. It holds a list, so it is not hashable."""
+    """The result of `select`. It holds a list, so it is not hashable.
+
+    Its notes are made when they are first read, compared or pickled. Until then, it holds the record of the run.
+    """
 
     items: list[ContextItem]
     """The selected items, in the order in which the model should see them."""
@@ -49,10 +53,30 @@ class ContextResult:
         return sum([item.tokens for item in self.items])
 
     def __repr__(self) -> str:
-        notes = f", notes: {len(self.notes)}" if self.notes else ""
+        # Showing a result should not take longer than making it, so notes that nobody has read are not made for this.
+        held = _slot.__get__(self)
+        notes = f", notes: {len(held)}" if held and type(held) is not Selection else ""
         notes = f", {len(self.shortened)} shortened{notes}" if self.shortened else notes
         size = f"{quantity(len(self.items), 'item')}, {quantity(self.total_tokens, 'token')}"
         return f"<{type(self).__name__}: {size}{notes}>"
+
+
+# The slot of `notes` holds the notes or, until somebody reads them, the selection that can make them.
+_slot: Any = vars(ContextResult)["notes"]
+
+
+def _read_notes(result: ContextResult) -> tuple[str, ...]:
+    held = _slot.__get__(result)
+    if type(held) is Selection:
+        held = held.notes
+        _slot.__set__(result, held)
+    notes: tuple[str, ...] = held
+    return notes
+
+
+# A property in place of the slot: fields, comparison, copies and pickles read the notes through it. It has a setter for
+# the constructor; `result.notes = ...` is still refused.
+cast(Any, ContextResult).notes = property(_read_notes, _slot.__set__)
 
 
 @sealed
@@ -136,8 +160,7 @@ def select(
         candidates, shortener = unpacked(candidates, shortener)
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
-    selection = pipeline.select(pipeline.rank(candidates, query=query), limits)
-    notes, shortened = selection.notes, selection.shortened
+    selection: Any = select_once(pipeline, candidates, limits, query, with_items=with_report)
     if with_report:
-        return ExplainedResult(selection.items, notes, shortened=shortened, report=selection.report)
-    return ContextResult(selection.items, notes, shortened=shortened)
+        return ExplainedResult(selection.items, selection, shortened=selection.shortened, report=selection.report)
+    return ContextResult(selection.items, selection, shortened=selection.shortened)

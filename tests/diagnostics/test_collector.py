@@ -33,7 +33,8 @@ from pycupel.diagnostics import (
     TraceEvent,
 )
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, PinnedExceedsBudgetError
-from pycupel.pipeline.trace import TimedTrace
+from pycupel.pipeline.notify import Notifier
+from pycupel.pipeline.record import Run
 
 STAGES = ["Classify", "Score", "Deduplicate", "Slice", "Place"]
 
@@ -410,10 +411,10 @@ def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
 
         monkeypatch.setattr(f"{module}.{name}", refuse)
 
-    count("pycupel.pipeline.trace", "perf_counter")
-    count("pycupel.pipeline.selection", "deferred_report")
-    for name in ("TraceEvent", "StageTraceSnapshot", "perf_counter"):
-        count("pycupel.pipeline.collect", name)
+    count("pycupel.pipeline.record", "perf_counter")
+    count("pycupel.pipeline.record", "report_over")
+    for name in ("TraceEvent", "StageTraceSnapshot"):
+        count("pycupel.pipeline.notify", name)
     for name in ("_included_item", "_excluded_item", "_exceeded", "ExcludedItem", "NegativeTokens", "PinnedOverride"):
         count("pycupel.pipeline.explain", name)
     for name in ("perf_counter", "monotonic", "time"):
@@ -509,8 +510,8 @@ def test_a_plain_collector_makes_nothing_before_it_is_asked(monkeypatch: pytest.
     """Stage detail: the run only takes the times."""
     collector = DiagnosticTraceCollector()
     with monkeypatch.context() as patch:
-        for name in ("explain._included_item", "explain._excluded_item", "explain._exceeded", "events._event"):
-            patch.setattr(f"pycupel.pipeline.{name}", lambda *_: pytest.fail("made too early"))
+        for name in ("_included_item", "_excluded_item", "_exceeded", "_event"):
+            patch.setattr(f"pycupel.pipeline.explain.{name}", lambda *_: pytest.fail("made too early"))
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
         report = collector.build_report()
     assert len(report.included) == len(report.excluded) == 3
@@ -568,8 +569,10 @@ def test_events_that_were_recorded_later_are_in_the_report() -> None:
 def test_a_collector_that_keeps_the_report_makes_no_cycle() -> None:
     for collector in (DiagnosticTraceCollector(), DiagnosticTraceCollector("Item"), Listener()):
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
-        traces = [each for each in gc.get_objects() if isinstance(each, TimedTrace)]
-        assert [trace for trace in traces if collector in gc.get_referents(trace)] == []
+        notifiers = [each for each in gc.get_objects() if isinstance(each, Notifier)]
+        assert [notifier for notifier in notifiers if collector in gc.get_referents(notifier)] == []
+        runs = [each for each in gc.get_objects() if isinstance(each, Run)]
+        assert [run.notifier for run in runs if run.notifier is not None] == []
 
 
 class Stages(DiagnosticTraceCollector):

@@ -17,8 +17,6 @@ from pycupel.model.names import NamedEnum
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 
-__all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport", "policy_sensitivity"]
-
 
 class ItemStatus(NamedEnum):
     """Whether a variant selects a content."""

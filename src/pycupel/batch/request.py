@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeGuard, cast
 
-from pycupel.analytics.metrics import fraction
+from pycupel.analytics.measures import fraction
 from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context, key_step
 from pycupel.codecs.jsontext import TOO_DEEP, check_depth, format_json
@@ -16,7 +16,7 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.pipeline.pipeline import select_untimed
+from pycupel.pipeline.pipeline import select_once
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
@@ -78,7 +78,7 @@ class RequestSelector:
             return self._messages(name, request)
         budget = _budget(request["budget"])
         items, counter = self._items(request["items"])
-        selection = select_untimed(self._pipeline, items, budget, request.get("query"))
+        selection = select_once(self._pipeline, items, budget, request.get("query"), recorded=False)
         selected, excluded = decisions(selection, items)
         return self._row(name, selected, excluded.items(), selection.total_tokens, budget.max_tokens, counter)
 

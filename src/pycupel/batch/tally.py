@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, NamedTuple
 
-from pycupel.analytics.metrics import fraction
+from pycupel.analytics.measures import fraction
 from pycupel.model.frozen import sealed
 
 __all__ = ["BatchSummary", "Swing", "Tally"]

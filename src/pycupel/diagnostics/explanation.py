@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pycupel.diagnostics.entries import pinned_tokens
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     Deduplicated,
+    ExcludedItem,
     ExclusionReason,
     Filtered,
+    IncludedItem,
     InclusionReason,
     NegativeTokens,
+    pinned_tokens,
 )
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
@@ -26,12 +28,9 @@ from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
 
 if TYPE_CHECKING:
-    from pycupel.analytics.next_budget import NextBudget
-    from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
+    from pycupel.analytics.budgets import NextBudget
     from pycupel.diagnostics.report import SelectionReport
     from pycupel.pipeline.policy import Policy
-
-__all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
 # Items left out for these reasons did not compete: they have no rank, and nothing was selected instead.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
@@ -258,7 +257,7 @@ def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
 def _next_budget(
     pipeline: Policy, candidates: Sequence[ContextItem], item: ContextItem, budget: ContextBudget
 ) -> NextBudget | None:
-    from pycupel.analytics.next_budget import find_next_budget  # noqa: PLC0415 - built on top of everything here
+    from pycupel.analytics.budgets import find_next_budget  # noqa: PLC0415 - built on top of everything here
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)

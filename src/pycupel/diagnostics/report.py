@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass
 from math import isnan
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
-from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
+from pycupel.diagnostics.reasons import CountRequirementShortfall, ExcludedItem, IncludedItem, TraceEvent
 from pycupel.errors import InvalidArgumentError, digits
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.brief import quantity
@@ -23,35 +21,11 @@ if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
 
-__all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts", "with_fields"]
-
-
 _put = object.__setattr__
 
 
 def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
     _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
-
-
-class _Deferred:
-    """A field that is made when it is first read, and then kept in the report's `__dict__`.
-
-    The report's `_source` is a function from the name of a field to its value. It has to return the same object each
-    time, so that threads that read a report together see one and the same tuple.
-    """
-
-    # Reading an empty slot would raise an exception, which takes longer than everything else here.
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, report: Any, owner: object = None) -> Any:
-        if report is None:
-            return self
-        value = report.__dict__[self.name] = report._source(self.name)  # noqa: SLF001
-        return value
 
 
 @sealed
@@ -111,6 +85,17 @@ class SelectionReport:
         _put(self, "budget", None if budget is None else ContextBudget.of(budget))
         _put_tuple(self, "notes", notes)
         self._check_totals()
+
+    if not TYPE_CHECKING:
+        # Hidden from type checkers, which take it as a promise that any attribute exists.
+
+        def __getattr__(self, name: str) -> Any:
+            """Read a field from the record of the run, and keep it. Called only for what is not in the report yet."""
+            held = self.__dict__
+            if "_record" not in held or name not in type(self).__dataclass_fields__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            # If two threads read it at once, both get what was kept first.
+            return held.setdefault(name, getattr(held["_record"], name))
 
     def _check_totals(self) -> None:
         candidates = len(self.included) + len(self.excluded)
@@ -186,14 +171,7 @@ class SelectionReport:
             TypeError: `item` is none of these, or another argument has the wrong type.
             InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
         """
-        return explain(self, item, self._score_parts, pipeline, items)
-
-    @property
-    def _score_parts(self) -> ScoreParts | None:
-        """Return the scores that the run kept, by scorer; None if the report was not made by a run."""
-        source = self.__dict__.get("_source")
-        parts: ScoreParts | None = None if source is None else source("_score_parts")
-        return parts
+        return explain(self, item, score_parts(self), pipeline, items)
 
     def should(self) -> SelectionReportChain:
         """Start a chain of assertions: `report.should().include_item_with_kind("Document")`."""
@@ -297,10 +275,6 @@ class SelectionReport:
         return render_summary(self)
 
 
-for _field in fields(SelectionReport):
-    setattr(SelectionReport, _field.name, _Deferred(_field.name))
-
-
 def checked_report(name: str, value: Any) -> SelectionReport:
     """Check for a report; `name` is what an error calls the argument."""
     if not isinstance(value, SelectionReport):
@@ -308,27 +282,26 @@ def checked_report(name: str, value: Any) -> SelectionReport:
     return value
 
 
-def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
-    """Make a report that gets each field from the source, by its name, when it is first read."""
+def report_over(record: Any, **known: object) -> SelectionReport:
+    """Make a report over the record of a run, or over another report: each field is read from it when first asked for.
+
+    Args:
+        record: An object with an attribute for each field of a report.
+        known: The fields that are not to be read from there. They are not checked.
+    """
     report = object.__new__(SelectionReport)
-    report.__dict__["_source"] = source
+    # Unlike a field in a slot, one in the dict can be missing.
+    report.__dict__.update(known, _record=record)
     return report
 
 
 def score_parts(report: SelectionReport) -> ScoreParts | None:
     """Return the scores that the report's run kept, by scorer; None if the report was not made by a run."""
-    # Not part of the public API; users call `why`.
-    return report._score_parts  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-
-
-def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
-    """Replace fields of a report.
-
-    Unlike `dataclasses.replace`, this builds no deferred fields, and keeps the parts of the scores.
-    """
-    changed = deferred_report(partial(getattr, report))
-    changed.__dict__.update(changes)
-    return changed
+    record = report.__dict__.get("_record")
+    while isinstance(record, SelectionReport):
+        record = record.__dict__.get("_record")
+    parts: ScoreParts | None = None if record is None else record.score_parts
+    return parts
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics import IncludedItem, SelectionReport
-from pycupel.diagnostics.report import with_fields
+from pycupel.diagnostics.report import report_over
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
@@ -189,7 +189,7 @@ class ShortenedHistory(HistoryCutter):
                 included.append(IncludedItem(version, each.score, SHORTENED))
             else:
                 included.append(each)
-        return with_fields(report, included=tuple(included))
+        return report_over(report, included=tuple(included))
 
     def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
         """Count the tokens of a unit with these texts."""

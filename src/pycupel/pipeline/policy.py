@@ -25,8 +25,6 @@ from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
 
-__all__ = ["LOAD_POLICY", "OverflowField", "Policy", "PresetName", "as_policy"]
-
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 """The names of the presets for type checkers. At run time, other spellings are accepted, too."""
 

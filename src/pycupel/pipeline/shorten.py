@@ -10,11 +10,9 @@ from pycupel.errors import ShortenerContractError, digits
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 from pycupel.model.version import stated_units
-from pycupel.pipeline.rank import Ranking
+from pycupel.pipeline.record import Ranking
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.slicers._versions import ItemVersions
-
-__all__ = ["item_versions", "units_of_whole", "versions_of"]
 
 
 def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:

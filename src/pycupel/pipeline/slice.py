@@ -14,8 +14,6 @@ from pycupel.model.brief import quantity
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
 
-__all__ = ["Sliced", "slice_items"]
-
 
 class Sliced(NamedTuple):
     """The result of the Slice stage. Items are indices in the sorted list."""

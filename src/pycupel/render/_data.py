@@ -17,8 +17,7 @@ from pycupel.diagnostics import (
     PinnedOverride,
     SelectionReport,
 )
-from pycupel.diagnostics.entries import pinned_tokens
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, pinned_tokens
 from pycupel.diagnostics.report import score_parts
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import shortened

@@ -92,7 +92,7 @@ class SelectionReport:
         def __getattr__(self, name: str) -> Any:
             """Read a field from the record of the run, and keep it. Called only for what is not in the report yet."""
             held = self.__dict__
-            if "_record" not in held or name not in type(self).__dataclass_fields__:
+            if name not in _FIELDS or "_record" not in held:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
             # If two threads read it at once, both get what was kept first.
             return held.setdefault(name, getattr(held["_record"], name))
@@ -273,6 +273,9 @@ class SelectionReport:
         from pycupel.render.text import render_summary  # noqa: PLC0415
 
         return render_summary(self)
+
+
+_FIELDS = SelectionReport.__dataclass_fields__
 
 
 def checked_report(name: str, value: Any) -> SelectionReport:

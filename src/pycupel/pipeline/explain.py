@@ -233,7 +233,11 @@ def _excluded_indices(sliced: Sliced) -> Iterator[int]:
 def _available_tokens(ranking: Ranking, sliced: Sliced) -> int:
     """Return how many tokens of the target the selected items leave."""
     items, versions = ranking.items, sliced.versions
-    return sliced.effective.target_tokens - sum([versions.get(i, items[i]).tokens for i in sliced.selected])
+    if versions:
+        chosen = [versions.get(i, items[i]).tokens for i in sliced.selected]
+    else:
+        chosen = [item.tokens for item in compress(items, sliced.is_selected)]
+    return sliced.effective.target_tokens - sum(chosen)
 
 
 def _exclusion_messages(entries: Sequence[ExcludedItem]) -> list[str]:

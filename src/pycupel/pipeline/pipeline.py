@@ -16,6 +16,7 @@ from pycupel.model.frozen import sealed
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
+from pycupel.pipeline.notify import observed_run
 from pycupel.pipeline.place import input_positions, place_items
 from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
@@ -387,8 +388,6 @@ def _run_for(strategies: Strategies, budget: ContextBudget, collector: Collector
     """Make the run of a collector; without one, nothing is recorded."""
     if collector is None:
         return Run(strategies, recorded=False)
-    from pycupel.pipeline.notify import observed_run  # noqa: PLC0415 - most runs have no collector
-
     return observed_run(strategies, budget, collector)
 
 

@@ -101,6 +101,7 @@ class Run:
         "laps",
         "mark",
         "notifier",
+        "notify_stage",
         "recorded",
         "scorer_notes",
         "slice_notes",
@@ -139,6 +140,7 @@ class Run:
         self.recorded = recorded
         self.with_items = recorded and with_items
         self.notifier = notifier
+        self.notify_stage = None if notifier is None else notifier.notify_stage
         self.traits = self.scorer_notes = self.slice_notes = None
         self.laps = []
         self.columns = {} if recorded else None
@@ -158,10 +160,10 @@ class Run:
             self.scorer_notes = scorer_notes(self.traits, record.classified.scoreable)
         elif stage == SLICE and self.with_items and strategies.has_custom_slicer:
             self.slice_notes = explain.slice_notes(record, strategies.slicer)
-        elif self.notifier is None:
+        elif self.notify_stage is None:
             return
-        if self.notifier is not None:
-            self.notifier.stage_completed(stage, record, lap)
+        if self.notify_stage is not None:
+            self.notify_stage(stage, record, lap)
         # What custom code and collectors take is no part of the next stage.
         self.mark = perf_counter()
 
@@ -175,7 +177,7 @@ class Run:
         notifier = self.notifier
         if notifier is not None:
             # The collector may keep the report, which refers to this run: without a way back, there is no cycle.
-            self.notifier = None
+            self.notifier = self.notify_stage = None
             notifier.completed(selection)
 
     def failed(self, error: BaseException) -> None:
@@ -187,7 +189,7 @@ class Run:
         """Pair the columns with their scorers, because a copy of a scorer has another id."""
         state = {name: getattr(self, name) for name in self.__slots__}
         columns = self.columns and [(scorer, self.columns[id(scorer)]) for scorer, _ in self.strategies.parts]
-        return {**state, "columns": columns, "notifier": None}
+        return {**state, "columns": columns, "notifier": None, "notify_stage": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isnan
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -26,6 +26,27 @@ _put = object.__setattr__
 
 def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
     _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
+
+
+class _Lazy:
+    """A field that is read from the record of the run when it is first asked for, and then kept in the report.
+
+    Python looks for it in the report's `__dict__` first, so reading it again costs nothing.
+    """
+
+    # With `__getattr__`, Python would make and drop an exception for each field, which takes longer than all the rest.
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, report: Any, owner: object = None) -> Any:
+        if report is None:
+            return self
+        held = report.__dict__
+        # If two threads read it at once, both get what was kept first.
+        return held.setdefault(self.name, getattr(held["_record"], self.name))
 
 
 @sealed
@@ -85,17 +106,6 @@ class SelectionReport:
         _put(self, "budget", None if budget is None else ContextBudget.of(budget))
         _put_tuple(self, "notes", notes)
         self._check_totals()
-
-    if not TYPE_CHECKING:
-        # Hidden from type checkers, which take it as a promise that any attribute exists.
-
-        def __getattr__(self, name: str) -> Any:
-            """Read a field from the record of the run, and keep it. Called only for what is not in the report yet."""
-            held = self.__dict__
-            if name not in _FIELDS or "_record" not in held:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-            # If two threads read it at once, both get what was kept first.
-            return held.setdefault(name, getattr(held["_record"], name))
 
     def _check_totals(self) -> None:
         candidates = len(self.included) + len(self.excluded)
@@ -275,7 +285,8 @@ class SelectionReport:
         return render_summary(self)
 
 
-_FIELDS = SelectionReport.__dataclass_fields__
+for _field in fields(SelectionReport):
+    setattr(SelectionReport, _field.name, _Lazy(_field.name))
 
 
 def checked_report(name: str, value: Any) -> SelectionReport:
@@ -293,7 +304,6 @@ def report_over(record: Any, **known: object) -> SelectionReport:
         known: The fields that are not to be read from there. They are not checked.
     """
     report = object.__new__(SelectionReport)
-    # Unlike a field in a slot, one in the dict can be missing.
     report.__dict__.update(known, _record=record)
     return report
 

@@ -40,22 +40,19 @@ def observed_run(strategies: Strategies, budget: ContextBudget, collector: Any) 
         return Run(strategies, recorded=False)
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         # It only keeps what the report has anyway, so the end of the run is soon enough.
-        return _started(strategies, budget, Notifier(budget, collector))
-    refuse_class("collector", collector)
-    if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
-        raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
-    try:
-        enabled = getattr(collector, "is_enabled", True)
-        if not (enabled() if callable(enabled) else enabled):
+        notifier = Notifier(budget, collector)
+    else:
+        refuse_class("collector", collector)
+        if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
+            raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
+        try:
+            enabled = getattr(collector, "is_enabled", True)
+            if not (enabled() if callable(enabled) else enabled):
+                return Run(strategies, recorded=False)
+            notifier = StageNotifier(budget, collector)
+        except Exception:  # noqa: BLE001 - an observer must not end the run
+            log_exception(f"is_enabled or detail_level of {cls.__name__}")
             return Run(strategies, recorded=False)
-        notifier = StageNotifier(budget, collector)
-    except Exception:  # noqa: BLE001 - an observer must not end the run
-        log_exception(f"is_enabled or detail_level of {cls.__name__}")
-        return Run(strategies, recorded=False)
-    return _started(strategies, budget, notifier)
-
-
-def _started(strategies: Strategies, budget: ContextBudget, notifier: Notifier) -> Run:
     notifier.notify("on_pipeline_started", budget)
     return Run(strategies, with_items=notifier.with_items, notifier=notifier)
 

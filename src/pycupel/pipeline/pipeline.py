@@ -292,15 +292,15 @@ class Pipeline(Policy):
         ranking.classified = classified = classify_items(items)
         if budget is not None:
             check_pinned_budget(classified.pinned_tokens, budget)
-        run.completed(CLASSIFY, ranking)
-
         scoreable = classified.scoreable
+        run.completed(CLASSIFY, ranking, len(classified.pinned) + len(scoreable))
+
         ranking.all_scores = scores = score_items(scoreable, run.strategies.scorer, run.columns)
-        run.completed(SCORE, ranking)
+        run.completed(SCORE, ranking, len(scores))
 
         taken = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
-        run.completed(DEDUPLICATE, ranking)
+        run.completed(DEDUPLICATE, ranking, len(kept))
 
         ranking.order = order = sort_items(scores, kept)
         ranking.items = [scoreable[i] for i in order]
@@ -315,10 +315,10 @@ class Pipeline(Policy):
         selection.sliced = sliced = slice_items(
             items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication
         )
-        run.completed(SLICE, selection)
+        run.completed(SLICE, selection, len(sliced.selected))
 
         chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
-        selection.placement = place_items(
+        selection.placement = placement = place_items(
             classified.pinned,
             [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
             list(compress(scores, is_selected)),
@@ -327,7 +327,7 @@ class Pipeline(Policy):
             self.placer,
             input_positions(classified, [ranking.order[i] for i in chosen]) if self._reads_positions else None,
         )
-        run.completed(PLACE, selection)
+        run.completed(PLACE, selection, len(placement.order))
         return selection
 
     def _version_slicer(self, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:

@@ -146,12 +146,18 @@ class Run:
         self.columns = {} if recorded else None
         self.mark = perf_counter() if recorded else 0.0
 
-    def completed(self, stage: int, record: Any) -> None:
-        """Note that a stage has completed; `record` is the `Ranking` or, from Slice on, the `Selection`."""
+    def completed(self, stage: int, record: Any, count: int) -> None:
+        """Note that a stage has completed.
+
+        Args:
+            stage: The stage.
+            record: What the stages have left so far: the `Ranking` or, from Slice on, the `Selection`.
+            count: How many items came out of the stage.
+        """
         if not self.recorded:
             return
         now = perf_counter()
-        lap = (now - self.mark, _COUNTS_OUT[stage](record))
+        lap = (now - self.mark, count)
         self.laps.append(lap)
         self.mark = now
         strategies = self.strategies
@@ -195,16 +201,6 @@ class Run:
         for name, value in state.items():
             setattr(self, name, value)
         self.columns = {id(scorer): column for scorer, column in state["columns"] or ()}
-
-
-# How many items come out of each stage.
-_COUNTS_OUT: tuple[Callable[[Any], int], ...] = (
-    lambda ranking: len(ranking.classified.pinned) + len(ranking.classified.scoreable),
-    lambda ranking: len(ranking.all_scores),
-    lambda ranking: len(ranking.all_scores) - len(ranking.duplicates),
-    lambda selection: len(selection.sliced.selected),
-    lambda selection: len(selection.placement.order),
-)
 
 
 class Ranking:

@@ -240,26 +240,27 @@ class Stream:
         after = [bisect_left(known, index) for index in self._pinned_after]
         items = tuple(self._items.values())
         ranking.classified = Classified(self._pinned, items, self._invalid, self._pinned_tokens, after)
-        self._complete(CLASSIFY, ranking)
+        self._complete(CLASSIFY, ranking, len(self._pinned) + len(items))
         ranking.all_scores = scores = list(self._scores.values())
-        self._complete(SCORE, ranking)
+        self._complete(SCORE, ranking, len(scores))
         ranking.duplicates = sorted(self._duplicates)
-        self._complete(DEDUPLICATE, ranking)
         is_duplicate = set(ranking.duplicates)
-        ranking.order = sort_items(scores, [i for i in range(len(scores)) if i not in is_duplicate])
+        kept = [i for i in range(len(scores)) if i not in is_duplicate]
+        self._complete(DEDUPLICATE, ranking, len(kept))
+        ranking.order = sort_items(scores, kept)
         ranking.items = [items[i] for i in ranking.order]
         ranking.scores = [scores[i] for i in ranking.order]
         selection = Selection(ranking, self._budget, run)
-        selection.sliced = self._sliced([known[i] for i in ranking.order])
-        self._complete(SLICE, selection)
-        selection.placement = self._placed(ranking, selection.sliced.selected)
-        run.completed(PLACE, selection)
+        selection.sliced = sliced = self._sliced([known[i] for i in ranking.order])
+        self._complete(SLICE, selection, len(sliced.selected))
+        selection.placement = placement = self._placed(ranking, sliced.selected)
+        run.completed(PLACE, selection, len(placement.order))
         return selection
 
-    def _complete(self, stage: int, record: Ranking | Selection) -> None:
+    def _complete(self, stage: int, record: Ranking | Selection, count: int) -> None:
         """Note that a stage has completed, with the time that it took for all batches."""
         self._run.backdate(self._seconds[stage])
-        self._run.completed(stage, record)
+        self._run.completed(stage, record, count)
 
     def _sliced(self, indices: Sequence[int]) -> Sliced:
         selected = {rank[2] for rank in self._selected}

@@ -59,6 +59,7 @@ def follow_both_paths() -> None:
     report = select([*items, ContextItem("pinned", 5, pinned=True)], 200, "rag", explain=True).report
     assert report.included + report.excluded
     assert report.events
+    assert report.notes
     select(items, 120, shorten=KeyLines())
     history: list[dict[str, Any]] = [{"role": "user", "content": f"Question {i}"} for i in range(20)]
     for i in range(9):

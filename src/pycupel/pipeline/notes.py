@@ -48,8 +48,11 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
         ranking: The ranking.
         fields: Whether to note that no item sets a field.
     """
-    run, items = ranking.run, ranking.classified.scoreable
-    strategies, traits, notes = run.strategies, _traits(ranking), run.scorer_notes
+    return _ranking_notes(ranking, _traits(ranking), fields=fields)
+
+
+def _ranking_notes(ranking: Ranking, traits: ScorerTraits, *, fields: bool = True) -> tuple[str, ...]:
+    items, strategies, notes = ranking.classified.scoreable, ranking.run.strategies, ranking.run.scorer_notes
     if notes is None:
         notes = scorer_notes(traits, items)
     return (
@@ -66,7 +69,7 @@ def selection_notes(selection: Selection) -> tuple[str, ...]:
     ranking, sliced = selection.ranking, selection.sliced
     traits = _traits(ranking)
     left_out = list(compress(ranking.items, map(not_, sliced.is_selected)))
-    notes = [*ranking_notes(ranking), *_slice_notes(selection, traits, left_out)]
+    notes = [*_ranking_notes(ranking, traits), *_slice_notes(selection, traits, left_out)]
     if not any("timestamp" in note for note in notes):
         notes += _undated_notes(selection, traits, left_out)
     return tuple(notes)

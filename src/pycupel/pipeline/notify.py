@@ -29,14 +29,14 @@ _STAGE = TraceDetailLevel.STAGE
 NotifyStage: TypeAlias = Callable[[int, Any, tuple[float, int]], None]
 
 
-def observed_run(strategies: Strategies, budget: ContextBudget, collector: Any) -> Run:
-    """Make a run that notifies a collector; one that records nothing if the collector is not enabled (TC-04).
+def run_for(strategies: Strategies, budget: ContextBudget, collector: Any) -> Run:
+    """Make a run that notifies a collector; one that records nothing if there is none, or it is not enabled (TC-04).
 
     Raises:
         TypeError: the collector is a class, or has none of the hooks.
     """
     cls = collector.__class__
-    if cls is NullTraceCollector:
+    if collector is None or cls is NullTraceCollector:
         return Run(strategies, recorded=False)
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         # It only keeps what the report has anyway, so the end of the run is soon enough.

@@ -16,7 +16,7 @@ from pycupel.model.frozen import sealed
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
-from pycupel.pipeline.notify import observed_run
+from pycupel.pipeline.notify import run_for
 from pycupel.pipeline.place import input_positions, place_items
 from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
@@ -128,7 +128,7 @@ class Pipeline(Policy):
             CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         limits = ContextBudget.of(budget)
-        return self._finish(self._run(items, limits, _run_for(self._bound(query), limits, collector)))
+        return self._finish(self._run(items, limits, run_for(self._bound(query), limits, collector)))
 
     async def run_stream(
         self,
@@ -291,6 +291,7 @@ class Pipeline(Policy):
         ranking = Ranking(run)
         ranking.classified = classified = classify_items(items)
         if budget is not None:
+            # Before anything is scored, and before the first event (CL-02).
             check_pinned_budget(classified.pinned_tokens, budget)
         scoreable = classified.scoreable
         run.completed(CLASSIFY, ranking, len(classified.pinned) + len(scoreable))
@@ -357,7 +358,7 @@ class Pipeline(Policy):
             )
         limits = ContextBudget.of(budget)
         strategies = streaming_strategies(self._bound(query))
-        return Stream(self, limits, _run_for(strategies, limits, collector))
+        return Stream(self, limits, run_for(strategies, limits, collector))
 
 
 def select_once(
@@ -382,13 +383,6 @@ def select_once(
     # Not part of the public API, so not a method.
     run = Run(pipeline._bound(query), recorded=recorded, with_items=with_items)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     return pipeline._run(items, budget, run)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-
-
-def _run_for(strategies: Strategies, budget: ContextBudget, collector: CollectorLike | None) -> Run:
-    """Make the run of a collector; without one, nothing is recorded."""
-    if collector is None:
-        return Run(strategies, recorded=False)
-    return observed_run(strategies, budget, collector)
 
 
 @lru_cache(maxsize=64)

@@ -497,11 +497,12 @@ def test_trim_and_count_agree_on_the_whole_request(call: Call, tmp_path: Path) -
     request = {"model": "claude-sonnet-4-5", "system": "word " * 900, "tools": [tool], "messages": messages}
     path = tmp_path / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")
-    total = json.loads(call("count", str(path), "--json").out)["total"]
+    counted = json.loads(call("count", str(path), "--json").out)
+    assert counted["total"] > 900
+    assert counted["files"][0]["reply"] == 3
+    assert "; the start of the reply adds 3\n" in call("count", str(path)).err
     done = call("trim", str(path), "-b", "9000")
-    assert total > 900
-    assert f" tokens ({total:,} in the whole request) for anthropic, counted by " in done.err
-    assert "whole request" not in call("trim", "-", "-b", "9000", text=json.dumps(messages)).err
+    assert f" messages, {counted['total']:,} tokens for anthropic, counted by " in done.err
 
 
 def test_lint_exits_1_if_there_are_findings(call: Call) -> None:

@@ -69,6 +69,7 @@ def follow_both_paths() -> None:
     first = select_messages(history, 600)
     select_messages([*history, {"role": "assistant", "content": "An answer"}], 600, previous=first)
     select_messages(history, 900, documents=items)
+    select_messages([{"role": "user", "content": [{"type": "text", "text": "A part"}]}], 900)
     select_messages(history, 600, shorten="results")
     lint_messages(history)
 

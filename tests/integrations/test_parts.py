@@ -9,8 +9,8 @@ import pytest
 from pycupel.integrations._parts import Call, MessagePart, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ResolvedProviderName
+from pycupel.messages.parts import read_results, with_result_texts
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.tool_results import ResultPart, result_parts, with_result_texts
 
 SYSTEM = MessagePart("system", [text("Be brief.")])
 USER = MessagePart("user", [text("Look both up.")])
@@ -104,10 +104,10 @@ def test_what_results_are_is_known(provider: ResolvedProviderName) -> None:
         RESULTS[1]._replace(failed=True, blocks=[text("two"), text("lines")]),
         MessagePart("tool", [text("three"), picture], answers="3"),
     ]
-    results = [part for shape in shapes(provider, parts) for part in result_parts(shape)]
-    assert [part.text for part in results] == ["one", "two\nlines", "three"]
-    assert [part.is_error for part in results] == [False, True, False]
-    assert [part.has_media for part in results] == [False, False, True]
+    results = [part for shape in shapes(provider, parts) for part in read_results(shape)]
+    assert [part.said for part in results] == ["one", "two\nlines", "three"]
+    assert [part.failed for part in results] == [False, True, False]
+    assert [part.beside > 0 for part in results] == [False, False, True]
 
 
 WRAPPED = MessagePart("tool", [text('no "key"\nhere')], answers="1", tool="f", failed=True, wrapped=True)
@@ -117,8 +117,8 @@ WRAPPED = MessagePart("tool", [text('no "key"\nhere')], answers="1", tool="f", f
 def test_a_wrapped_result_is_counted_as_json(provider: ResolvedProviderName) -> None:
     [shape] = shapes(provider, [WRAPPED])
     shorter = with_result_texts(shape, {0: "no"})
-    assert result_parts(shape) == [ResultPart(0, 'no "key"\nhere', is_error=True)]
-    assert result_parts(shorter) == [ResultPart(0, "no", is_error=True)]
+    assert [(part.said, part.failed) for part in read_results(shape)] == [('no "key"\nhere', True)]
+    assert [(part.said, part.failed) for part in read_results(shorter)] == [("no", True)]
     read = [view.text for view in PROVIDERS[provider].read([shape, shorter], len)]
     assert read == ['{"error":"no \\"key\\"\\nhere"}', '{"error":"no"}']
 

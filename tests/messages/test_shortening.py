@@ -243,7 +243,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     assert selection.dropped == ()
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
-    assert selection.cut.rewritten == selection.total_tokens - (count_messages(messages[:2], "openai", quarter) - 3)
+    assert selection.cut.rewritten == selection.total_tokens - count_messages(messages[:2], "openai", quarter)
 
 
 def failed(provider: str) -> list[Any]:

@@ -52,12 +52,9 @@ def run(options: Any, screen: Screen) -> int:
     screen.json_lines(conversation.documents(selection.messages))
     for note in (*_budget_notes(conversation, selection.usage.window, options), *selection.notes):
         screen.note(f"note: {note}")
-    tokens, usage = f"{selection.total_tokens:,} tokens", selection.usage
-    if conversation.request is not None:
-        tokens += f" ({usage.window - usage.free:,} in the whole request)"
     screen.note(
-        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {tokens} "
-        f"for {selection.provider}, counted by {selection.counter}"
+        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, "
+        f"{selection.usage.prompt:,} tokens for {selection.provider}, counted by {selection.counter}"
     )
     return FINE
 

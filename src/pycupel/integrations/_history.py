@@ -14,7 +14,7 @@ from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import BudgetLike, ProviderName, ResolvedProviderName, TooLarge, UnitName
-from pycupel.messages.tool_results import with_result_texts
+from pycupel.messages.parts import with_result_texts
 from pycupel.model.checks import checked_callable, checked_name
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName

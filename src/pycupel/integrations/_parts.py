@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ResolvedProviderName
+from pycupel.messages.parts import read_results
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.tool_results import result_parts
 
 __all__ = ["Call", "MessagePart", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
 
@@ -94,13 +94,13 @@ def written_for(provider: ResolvedProviderName, parts: Sequence[MessagePart]) ->
 
 def shorter_results(written: Written, copy: Any, parts: Sequence[MessagePart]) -> Iterator[tuple[int, int, str]]:
     """Find the results that are shorter in a copy of a message: their part, their number in it, and their text."""
-    pairs = zip(result_parts(written.shape), result_parts(copy), strict=True)
+    pairs = zip(read_results(written.shape), read_results(copy), strict=True)
     for number, (before, after) in enumerate(pairs):
         if before != after and parts[written.origins[0]].role == "tool":
-            yield written.origins[number], 0, after.text
+            yield written.origins[number], 0, after.said or ""
         elif before != after:
             # Some libraries let messages hold the provider's own blocks.
-            yield written.origins[0], number, after.text
+            yield written.origins[0], number, after.said or ""
 
 
 def _with_ids(parts: Sequence[MessagePart]) -> list[MessagePart]:

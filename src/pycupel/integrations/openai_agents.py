@@ -18,7 +18,7 @@ from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
 from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.options import BudgetLike
-from pycupel.messages.providers._base import MessageView
+from pycupel.messages.parts import MessageView
 from pycupel.messages.providers.responses import RESPONSES
 
 try:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from pycupel.errors import InvalidArgumentError, digits
-from pycupel.messages.providers import MessageView, Provider
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import Provider
 from pycupel.messages.staying import Landmarks, staying_at
 from pycupel.messages.units import Unit, group_messages, turns
 from pycupel.model import ContextItem, ContextKind, ContextSource

@@ -108,7 +108,7 @@ class Request:
         self.documents = [] if documents is None else checked_list("documents", documents)
         self.hits, self.replaced = _read_documents(self.documents, self.count)
 
-        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens)
+        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens + self.beside.reply)
         self.summarize = summarize
         self.summary_room = summary_room(summarize, summary_tokens, max(0, limits.unreserved_capacity))
         self.plan = Plan(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.messages.counting import Usage
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.reading import Reading
-from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
 from pycupel.model.frozen import sealed
 

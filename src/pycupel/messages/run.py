@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError, digits
 from pycupel.messages.choice import choose
+from pycupel.messages.counting import usage_of
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
+from pycupel.messages.parts import MessageView
 from pycupel.messages.plan import Plan, limits_of
-from pycupel.messages.providers._base import MessageView, Provider
+from pycupel.messages.providers._base import Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
-from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> No
     beside = request.beside
     found = {"the system prompt": beside.system, "the tools": beside.tools}
     parts = [name for name, tokens in found.items() if tokens]
-    if parts and beside.tokens >= limits_of(request.budget, request.count.margin_percent).available_tokens:
+    room = limits_of(request.budget, request.count.margin_percent, beside.reply).available_tokens
+    if parts and beside.tokens >= room:
         names, need = " and ".join(parts), "needs" if parts == ["the system prompt"] else "need"
         tokens = digits(beside.system + beside.tools)
         error.cause = (
@@ -186,7 +188,7 @@ def _document_notes(request: Request, dropped: int) -> Iterator[str]:
 def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:
     """Say what the provider would reject in the request as a whole; nothing is dropped because of it."""
     for rule in provider.request_rules:
-        finding = next(rule(views), None)
+        finding = next(rule.findings(views), None)
         if finding is not None:
             yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
 

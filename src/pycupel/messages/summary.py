@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.errors import LONGEST_NAME
 from pycupel.messages.changes import Cut
+from pycupel.messages.counting import Usage
 from pycupel.messages.history import History
 from pycupel.messages.result import MessageSelection
-from pycupel.messages.usage import Usage
 from pycupel.model.checks import describe, shortened
 from pycupel.model.frozen import FrozenDict
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pycupel.kernels.records import maker
-from pycupel.messages.providers import Provider
-from pycupel.messages.providers._base import CALL_OPEN, ERROR, LASTING, Finding, MessageView
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import ERROR, LASTING, Finding, Provider
+from pycupel.messages.providers._rules import OPEN
 
 __all__ = ["Unit", "group_messages", "turns"]
 
@@ -52,7 +53,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     groups, findings = provider.pair(views)
     unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
     problems = _problems(views, findings, provider, unit_of)
-    open_units = {unit_of[finding.index] for finding in findings if finding.rule == CALL_OPEN}
+    open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
         others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
@@ -101,9 +102,9 @@ def _problems(
     """Find why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
     problems: dict[int, str] = {}
     _add_problems(problems, findings, unit_of)
-    for rule in provider.rules:
+    for find in provider.findings(views):
         whole = [view for view in views if unit_of[view.message_index] not in problems] if problems else views
-        _add_problems(problems, rule(whole), unit_of)
+        _add_problems(problems, find(whole), unit_of)
     return problems
 
 

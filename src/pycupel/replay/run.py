@@ -65,7 +65,7 @@ def replay(
 
     Args:
         log: The result of `read_log`, or one of its histories.
-        budget: The limits for the messages of a prompt, or just a number of tokens.
+        budget: The limits for a prompt, or just a number of tokens.
         policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset,
             "newest-first" for the usual approach, or "as-logged" for what was sent.
         counter: Counts tokens: a function from str to int, or a name for `get_counter`.

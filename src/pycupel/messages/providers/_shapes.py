@@ -10,22 +10,6 @@ from pycupel.messages.fields import field, is_list, text_of
 from pycupel.model import ContextItem
 from pycupel.model.checks import describe
 
-__all__ = ["LANGCHAIN_ROLES", "check_content", "entries", "id_of", "message_in", "role_of"]
-
-# LangChain's messages have a type instead of a role; its chunks have their class name.
-LANGCHAIN_ROLES = {
-    "system": "system",
-    "SystemMessageChunk": "system",
-    "human": "user",
-    "HumanMessageChunk": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "ToolMessageChunk": "tool",
-    "function": "function",
-    "FunctionMessageChunk": "function",
-}
-
 # Where in a response the part is that belongs in a history, by the field that identifies the response.
 _IN_RESPONSES = {
     "choices": "choices[0].message",

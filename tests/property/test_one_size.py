@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel.messages import count_messages, select_messages, to_items, tokens_by_kind
-from pycupel.messages.options import ProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import KINDS
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import AS_LOGGED, History, context_usage, read_log, replay
@@ -28,7 +28,7 @@ def quarter(text: str) -> int:
 @pytest.mark.parametrize("provider", PROVIDERS)
 @examples(40)
 @given(st.data())
-def test_every_view_of_a_history_shows_the_same_numbers(provider: ProviderName, data: st.DataObject) -> None:
+def test_every_view_of_a_history_shows_the_same_numbers(provider: ResolvedProviderName, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))
     system, tools = data.draw(SYSTEMS), data.draw(TOOLS)
     size = count_messages(messages, provider, quarter, system=system, tools=tools)

@@ -143,8 +143,7 @@ def tokens_by_kind(
     *,
     model: str | None = None,
 ) -> dict[str, int]:
-    """Count messages by kind: "system", "user", "assistant", "thinking", "tool_calls", "tool_results", "images"
-    and "files".
+    """Count messages by kind: "user", "images" and so on, as `Usage.history` has them, and "system".
 
     Args:
         messages: The history: dicts or the SDK's objects, which are not changed.

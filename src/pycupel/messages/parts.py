@@ -77,6 +77,8 @@ _ENCODED = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
 _MEDIA = frozenset({"image", "audio", "file"})
 _WHOLE = frozenset({THINKING, CALL, RESULT})
 _CONTENT: Path = ("content",)
+# A tuple, because what a message has for a role need not be hashable.
+_TOOL_ROLES = tuple(TOOL_ROLES)
 
 
 class Prices(NamedTuple):
@@ -269,14 +271,14 @@ class PartReader:
 
     def __call__(self, message: Any) -> list[Part]:
         """Return the parts of a message, or of anything that may stand for one, such as blocks or a text."""
-        # Most messages are a role and a text.
-        if message.__class__ is dict and len(message) == 2 and message.get("role", "tool") not in ("tool", "function"):
-            text = message.get("content")
-            if text.__class__ is str:
-                return [make_part((TEXT, text, self.count(text), None, "", None, False, _CONTENT, None, 0))]
         self._parts, self._media = [], []
+        # Most messages are a role and a text, or a role and blocks.
+        is_short = message.__class__ is dict and len(message) == 2 and message.get("role", "tool") not in _TOOL_ROLES
+        content = message.get("content") if is_short else None
         try:
-            if _is_tool_message(message):
+            if content.__class__ is str or content.__class__ is list:
+                self._speak(content, _CONTENT)
+            elif _is_tool_message(message):
                 self._whole(message, TOOL_MESSAGE, ())
             else:
                 self._speak(message, ())
@@ -294,25 +296,28 @@ class PartReader:
 
     def _speak(self, node: Any, path: Path, *, is_part: bool = False) -> None:
         """Add the parts of a node whose texts are its speaker's."""
-        if isinstance(node, str):
-            self._add(TEXT, [node], 0, path)
-            return
         is_dict = node.__class__ is dict
-        if not is_dict and is_list(node):
+        if not is_dict and isinstance(node, str):
+            self._add(TEXT, [node], 0, path)
+        elif not is_dict and is_list(node):
             for n, each in enumerate(node):
                 self._speak(each, (*path, n), is_part=True)
-            return
-        kind = node.get("type") if is_dict else field(node, "type")
-        if kind.__class__ is not str:
+        else:
+            kind = node.get("type") if is_dict else field(node, "type")
             kind = kind if isinstance(kind, str) else None
-        elif kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
-            # Most parts are plain texts.
-            self._add(TEXT, [node["text"]], 0, path)
-            return
-        meaning = None if kind is None else (None if path else item_type(kind)) or part_type(kind)
-        if meaning is not None and meaning.kind in _WHOLE:
-            self._whole(node, meaning, path)
-        elif kind is None and field(node, "thought") is True:
+            if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
+                # Most parts are plain texts.
+                self._add(TEXT, [node["text"]], 0, path)
+                return
+            meaning = None if kind is None else (None if path else item_type(kind)) or part_type(kind)
+            if meaning is not None and meaning.kind in _WHOLE:
+                self._whole(node, meaning, path)
+            else:
+                self._speak_other(node, kind, meaning, path, is_part=is_part)
+
+    def _speak_other(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path, *, is_part: bool) -> None:
+        """Add the parts of a message, an image, a file, or a part without a type or of an unknown one."""
+        if kind is None and field(node, "thought") is True:
             # Gemini's thoughts are texts with a mark.
             self._whole(node, PART_TYPES[THINKING], path)
         elif not self._is_medium(node, kind, meaning, path, self._parts):
@@ -329,12 +334,8 @@ class PartReader:
 
     def _speak_fields(self, node: Any, path: Path) -> None:
         members = _members(node)
-        for name in sorted(filter(RANKS.__contains__, members), key=RANKS.__getitem__):
-            value = members[name]
-            if value is None:
-                continue
-            how = FIELDS[name]
-            here = (*path, name)
+        for name in _known(members):
+            value, how, here = members[name], FIELDS[name], (*path, name)
             if name in CALL_LISTS:
                 for n, call in enumerate(value if is_list(value) else ()):
                     self._whole(call, how, (*here, n))
@@ -345,7 +346,7 @@ class PartReader:
                 price = self._field(name, members, texts)
                 if texts or price:
                     self._add(how.kind or (TEXT if texts else OTHER), texts, price, here)
-            elif name == "content" and is_list(value) and any(map(is_filled, map(members.get, CALL_LISTS))):
+            elif name == "content" and is_list(value) and filled(members, *CALL_LISTS) is not None:
                 # LangChain keeps the calls of some providers here, and again beside it.
                 for n, each in enumerate(value):
                     if text_of(each, "type") not in REPEATED_CALLS:
@@ -356,27 +357,30 @@ class PartReader:
     def _whole(self, node: Any, meaning: Meaning | Field, path: Path) -> None:
         """Add a call, a result or reasoning as one part, and its images and files after it."""
         texts: list[str] = []
-        is_redacted = meaning.price == "data"
-        price = _encrypted(field(node, "data"), "data") if is_redacted else self._gather(node, texts, path)
-        if meaning.price == "call":
-            price += self.prices.call
-        tokens = price + sum(map(self.count, texts))
-        text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
-        found = next((value for name in meaning.ids if (value := field(node, name)) is not None), None)
+        if meaning.price == "data":
+            price = _encrypted(field(node, "data"), "data")
+        elif isinstance(node, str) or is_list(node):
+            price = self._gather(node, texts, path)
+        else:
+            price = self._gather_fields(node, texts, path)
         tool, arguments, failed, said, beside = "", None, False, None, 0
         if meaning.kind == CALL:
-            called = filled(node, "function", "custom")
-            called = node if called is None else called
-            # The items of Responses that have no name are named by their type.
-            tool = text_of(called, "name") or (text_of(called, "type") if meaning.ids != ("id",) else "")
-            arguments = next((value for name in ARGUMENTS if (value := field(called, name)) is not None), None)
+            if meaning.price:
+                price += self.prices.call
+            tool, arguments = _called(node, meaning)
         elif meaning.kind == RESULT:
             tool = text_of(node, "name")
             if meaning.said:
                 failed, said, beside = self._said(node, meaning.said)
-        media, self._media = self._media, []
-        self._parts.append(make_part((meaning.kind, text, tokens, found, tool, arguments, failed, path, said, beside)))
-        self._parts += media
+        own = None
+        for name in meaning.ids:
+            own = field(node, name) if own is None else own
+        tokens = price + sum(map(self.count, texts))
+        text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
+        self._parts.append(make_part((meaning.kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
+        if self._media:
+            self._parts += self._media
+            self._media = []
 
     def _said(self, node: Any, name: str) -> tuple[bool, str, int]:
         """Return whether a result is an error, what the tool said, and the tokens of everything else."""
@@ -430,14 +434,14 @@ class PartReader:
     def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
         members = _members(node)
         total = self._escapes(members.get("content")) if self.prices.escapes and field(node, "tool_call_id") else 0
-        for name in sorted(filter(RANKS.__contains__, members), key=RANKS.__getitem__):
+        for name in _known(members):
             value = members[name]
-            if value is None:
-                continue
-            if FIELDS[name].how == "nested":
-                total += self._gather(value, texts, (*path, name))
-            else:
+            if FIELDS[name].how != "nested":
                 total += self._field(name, members, texts)
+            elif value.__class__ is str:
+                texts.append(value)
+            else:
+                total += self._gather(value, texts, (*path, name))
         return total
 
     def _field(self, name: str, members: Mapping[str, Any], texts: list[str]) -> int:
@@ -498,8 +502,32 @@ def _members(node: Any) -> Mapping[str, Any]:
     return node if is_mapping(node) else {name: attribute(node, name) for name in FIELDS}
 
 
+def _known(members: Mapping[str, Any]) -> list[str]:
+    """Return the names of the fields that the model sees, in the order of the text."""
+    names = [name for name in members if name in RANKS and members[name] is not None]
+    if len(names) > 1:
+        names.sort(key=RANKS.__getitem__)
+    return names
+
+
+def _called(call: Any, meaning: Meaning | Field) -> tuple[str, Any]:
+    """Return the name of the tool that a call is for, and its arguments."""
+    if meaning.ids == ("id",) and isinstance(meaning, Field):
+        # OpenAI's calls have them inside.
+        inner = filled(call, "function", "custom")
+        call = call if inner is None else inner
+    for name in ARGUMENTS:
+        arguments = field(call, name)
+        if arguments is not None:
+            break
+    else:
+        arguments = None
+    # The items of Responses that have no name are named by their type.
+    return text_of(call, "name") or ("" if meaning.ids == ("id",) else text_of(call, "type")), arguments
+
+
 def _price_of_data(node: Any) -> str:
-    """Return what stands for Gemini's data, by its MIME type, because its parts have no type; empty if there is none."""
+    """Return what stands for Gemini's data, by its MIME type, because its parts have no type; empty if it is a text."""
     if node.__class__ is dict and node.keys().isdisjoint(DATA):
         return ""
     data = next((each for each in [field(node, name) for name in DATA] if each is not None), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
@@ -26,6 +27,7 @@ LASTING = "lasting"
 CACHED = "cached"
 
 _PRICES = Prices()
+_MARKS = attrgetter("marks")
 
 
 @sealed
@@ -173,7 +175,7 @@ class Provider(NamedTuple):
 
     def findings(self, views: Sequence[MessageView]) -> Iterator[Callable[[Sequence[MessageView]], Iterator[Finding]]]:
         """Return the checks of single messages and of the history, in order, each as a function of views."""
-        if any([view.marks for view in views]):
+        if any(map(_MARKS, views)):
             yield self._by_mark
         for rule in self.rules:
             yield rule.findings

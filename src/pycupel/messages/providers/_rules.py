@@ -44,7 +44,8 @@ OPEN = Rule(
     "Append its result before you send the history.",
 )
 # All providers require these: autogen#3178, litellm#10696; for Responses, vercel/ai#7099, continue#8933; for Anthropic,
-# claude-code#8612, #28515, anthropic-sdk-typescript#653; for Gemini, gemini-cli#11814, langchain#27799, python-genai#529.
+# claude-code#8612, #28515, anthropic-sdk-typescript#653; for Gemini, gemini-cli#11814, langchain#27799,
+# python-genai#529.
 PAIRING_RULES = (ORPHAN, UNANSWERED, OPEN, REPEATED)
 
 # A warning, because only some models and servers reject empty texts.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import field, is_filled, is_list, is_mapping, text_of
+from pycupel.messages.fields import field, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, PartReader, Prices, view_of
 from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Pairing, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (
@@ -79,63 +79,81 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
         return view_of(index, role, reader(message), reader.overhead)
     blocks = entries(blocks, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
-    results = 0
-    for n, kind in enumerate(kinds):
-        if kind in _PAIRED:
-            [name] = _PAIRED[kind].ids
-            id_of(field(blocks[n], name), index, f"content[{n}].{name}")
-            results += kind == _RESULT
+    results = kinds.count(_RESULT)
     speaker = "tool" if results and results == len(blocks) else role
     return view_of(index, speaker, reader(message), reader.overhead, tuple(_marks(blocks, kinds, results)))
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
+    """Return the type of a block, checked: it must be one, in the right message, and calls and results need ids."""
     kind = block.get("type") if block.__class__ is dict else field(block, "type")
-    if kind.__class__ is str and kind not in _PAIRED:
-        found: str = kind
-        return found
-    key = f"content[{n}].type"
-    if kind is None:
-        raise MessageShapeError(f"block has no type: {describe(block)}", index, key)
-    if not isinstance(kind, str):
-        raise MessageShapeError(f"must be a string naming the block's type, not {describe(kind)}", index, key)
-    speaker = _PAIRED[kind].role if kind in _PAIRED else role
-    if speaker != role:
-        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, key)
-    return kind
+    paired = _PAIRED.get(kind) if isinstance(kind, str) else None
+    if paired is not None and paired.role == role:
+        [name] = paired.ids
+        own = field(block, name)
+        if own.__class__ is not str or not own:
+            id_of(own, index, f"content[{n}].{name}")
+    elif paired is not None:
+        raise MessageShapeError(
+            f"{kind} blocks are only allowed in {paired.role} messages", index, f"content[{n}].type"
+        )
+    if isinstance(kind, str):
+        return kind
+    wrong = f"must be a string naming the block's type, not {describe(kind)}"
+    raise MessageShapeError(
+        f"block has no type: {describe(block)}" if kind is None else wrong, index, f"content[{n}].type"
+    )
 
 
 def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterator[str]:
-    if not blocks or ("text" in kinds and any(map(_is_blank, _fields("text", "text", kinds, blocks)))):
+    found = set[str]()
+    cached = 0
+    for kind, block in zip(kinds, blocks, strict=True):
+        fault = _FAULTS.get(kind)
+        if fault is not None and fault.is_wrong(field(block, fault.name)):
+            found.add(fault.mark)
+        if block.__class__ is not dict or CACHE_CONTROL in block:
+            cached += is_filled(field(block, CACHE_CONTROL))
+        content = field(block, "content") if kind == _RESULT else None
+        if content.__class__ is not str and is_list(content):
+            cached += sum(is_filled(field(part, CACHE_CONTROL)) for part in content)
+    if not blocks or EMPTY_TEXT.id in found:
         yield EMPTY_TEXT.id
-    if results and any([kind != _RESULT for kind in kinds[:results]]):
+    if results and kinds[:results].count(_RESULT) < results:
         yield _TEXT_BEFORE_RESULT.id
-    if "thinking" in kinds and not all(map(is_filled, _fields("signature", "thinking", kinds, blocks))):
-        yield _UNSIGNED_THINKING.id
-    if _USE in kinds and not all(map(_is_object, _fields("input", _USE, kinds, blocks))):
-        yield _ODD_INPUT.id
+    yield from (mark for mark in (_UNSIGNED_THINKING.id, _ODD_INPUT.id) if mark in found)
     if kinds and kinds[-1] == "text" and text_of(blocks[-1], "text")[-1:].isspace():
         yield _TRAILING_SPACE.id
-    nested = [part for content in _fields("content", _RESULT, kinds, blocks) if is_list(content) for part in content]
-    for block in (*blocks, *nested):
-        # Most blocks are dicts without it.
-        if (block.__class__ is not dict or CACHE_CONTROL in block) and is_filled(field(block, CACHE_CONTROL)):
-            yield CACHED
-    if any(["_tool_" in kind for kind in kinds]):
+    yield from (CACHED,) * cached
+    if any("_tool_" in kind for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
 
-def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -> list[Any]:
-    """Return a field of each block of a kind."""
-    return [field(block, name) for each, block in zip(kinds, blocks, strict=True) if each == kind]
+class _Fault(NamedTuple):
+    """What is wrong with a block, if a field of it is."""
+
+    mark: str
+    name: str
+    is_wrong: Callable[[Any], bool]
 
 
 def _is_blank(text: Any) -> bool:
     return not text.strip() if isinstance(text, str) else not is_filled(text)
 
 
-def _is_object(value: Any) -> bool:
-    return is_mapping(value) or not (value is None or is_list(value) or isinstance(value, (str, bytes, int, float)))
+def _is_no_object(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bytes, int, float)) or is_list(value)
+
+
+def _is_missing(value: Any) -> bool:
+    return not is_filled(value)
+
+
+_FAULTS = {
+    "text": _Fault(EMPTY_TEXT.id, "text", _is_blank),
+    "thinking": _Fault(_UNSIGNED_THINKING.id, "signature", _is_missing),
+    _USE: _Fault(_ODD_INPUT.id, "input", _is_no_object),
+}
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
@@ -192,7 +210,7 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
             thoughts = index
         elif members[0].role == "assistant" and thoughts is not None:
             needed[index] = (thoughts,)
-        if any([view.opens_turn for view in members]):
+        if any(view.opens_turn for view in members):
             thoughts = None
     return needed
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel.messages import count_messages, select_messages, to_items, tokens_by_kind
+from pycupel.messages.counting import KINDS
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.parts import KINDS
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import AS_LOGGED, History, context_usage, read_log, replay
 from tests.examples import examples

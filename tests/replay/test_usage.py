@@ -148,9 +148,12 @@ def test_results_are_outdated_as_the_shortener_finds_them() -> None:
         *exchange(2, "src/a.py", "Error: no such file"),
         *exchange(3, "src/b.py", "three"),
     ]
-    for n, (name, arguments) in enumerate(
-        [("view", {"offset": 3}), ("read", {"limit": 9}), ("write", {"content": ""})]
-    ):
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("view", {"offset": 3}),
+        ("read", {"limit": 9}),
+        ("write", {"content": ""}),
+    ]
+    for n, (name, arguments) in enumerate(asked):
         call = messages[1 + 2 * n]["tool_calls"][0]["function"]
         call.update(name=name, arguments=json.dumps({"path": "src/a.py", **arguments}))
     calls = [ToolCall("view", {"path": "src/a.py", "offset": 3})]

@@ -15,7 +15,7 @@ from pycupel.cli.options import SHORTENED, add_several_policies, history_policy_
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.parts import TOOL_CALLS, USER
+from pycupel.messages.counting import TOOL_CALLS, USER
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, Part, PolicyReplay, read_log

@@ -14,14 +14,22 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.parts import SYSTEM, ContentError, MessageView, PartReader, tokens_by_kind_in
+from pycupel.messages.parts import ContentError, MessageView, Part, PartReader
 from pycupel.messages.providers._base import BESIDE, CACHED, Provider
-from pycupel.messages.providers._tables import CACHE_CONTROL
+from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
 from pycupel.model import ContextBudget
 from pycupel.model.checks import describe, wrong_type
 from pycupel.model.frozen import FrozenDict, sealed
 from pycupel.model.names import name_key
 from pycupel.tokens.counters import Counter, CounterLike, get_counter
+
+SYSTEM, TOOLS, USER, ASSISTANT = "system", "tools", "user", "assistant"
+THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES = "thinking", "tool_calls", "tool_results", "images", "files"
+KINDS = (SYSTEM, TOOLS, USER, ASSISTANT, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES)
+"""What a prompt is made of, in the order in which it is shown. Every count by kind has these names."""
+
+_KINDS_OF_PARTS = {THINKING: THOUGHTS, CALL: TOOL_CALLS, RESULT: TOOL_RESULTS, IMAGE: IMAGES, FILE: FILES}
+_KINDS_OF_ROLES = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT, "tool": TOOL_RESULTS}
 
 # Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
@@ -164,6 +172,30 @@ def tokens_by_kind(
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
     return tokens_by_kind_in(known.read(history, resolve_counter(counter, known, model)))
+
+
+def speaker_of(view: MessageView) -> str:
+    """Return what the texts of a message count as, and what the provider adds to it: one of `KINDS`."""
+    return _KINDS_OF_ROLES[view.role]
+
+
+def kind_of(part: Part, view: MessageView) -> str:
+    """Return what a part of a message counts as: one of `KINDS`."""
+    return _KINDS_OF_PARTS.get(part.kind) or speaker_of(view)
+
+
+def tokens_by_kind_in(views: Iterable[MessageView]) -> dict[str, int]:
+    """Count messages by kind; kinds that do not occur are left out. What a message adds counts for its speaker."""
+    found: dict[str, int] = dict.fromkeys(KINDS, 0)
+    for view in views:
+        own = _KINDS_OF_ROLES[view.role]
+        found[own] += view.tokens
+        for part in view.parts:
+            if part[0] != TEXT:
+                kind = _KINDS_OF_PARTS.get(part[0], own)
+                found[kind] += part[2]
+                found[own] -= part[2]
+    return {kind: tokens for kind, tokens in found.items() if tokens}
 
 
 def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[MessageView], documents: int) -> Usage:

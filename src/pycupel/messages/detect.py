@@ -7,11 +7,10 @@ from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
 from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.parts import Prices
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._base import Provider
 from pycupel.messages.providers._shapes import message_in
-from pycupel.messages.providers._tables import CALL_LISTS, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES
+from pycupel.messages.providers._tables import CALL_LISTS, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES, Prices
 from pycupel.model.checks import checked_name
 
 # The most that the chat templates of open models add.

@@ -12,10 +12,8 @@ is in `pycupel.messages.providers`. Encoded data is never counted by its length,
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +21,7 @@ from pycupel.kernels.records import maker
 from pycupel.messages.fields import (
     as_json,
     attribute,
+    changed,
     field,
     filled,
     is_filled,
@@ -36,6 +35,7 @@ from pycupel.messages.providers._tables import (
     CALL,
     CALL_LISTS,
     DATA,
+    DETAILED,
     FIELDS,
     FILE,
     FUNCTION_RESPONSES,
@@ -54,6 +54,7 @@ from pycupel.messages.providers._tables import (
     TOOL_ROLES,
     Field,
     Meaning,
+    Prices,
     item_type,
     part_type,
 )
@@ -61,14 +62,6 @@ from pycupel.model.checks import describe
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where in a message a part is: names of fields and numbers in lists."""
-
-SYSTEM, TOOLS, USER, ASSISTANT = "system", "tools", "user", "assistant"
-THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES = "thinking", "tool_calls", "tool_results", "images", "files"
-KINDS = (SYSTEM, TOOLS, USER, ASSISTANT, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES)
-"""What a prompt is made of, in the order in which it is shown. Every count by kind has these names."""
-
-_KINDS_OF_PARTS = {THINKING: THOUGHTS, CALL: TOOL_CALLS, RESULT: TOOL_RESULTS, IMAGE: IMAGES, FILE: FILES}
-_KINDS_OF_ROLES = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT, "tool": TOOL_RESULTS}
 
 # Encrypted reasoning has about eight characters per token.
 _ENCRYPTED_CHARACTERS = 8
@@ -79,46 +72,6 @@ _WHOLE = frozenset({THINKING, CALL, RESULT})
 _CONTENT: Path = ("content",)
 # A tuple, because what a message has for a role need not be hashable.
 _TOOL_ROLES = tuple(TOOL_ROLES)
-
-
-class Prices(NamedTuple):
-    """What a provider adds to the text, in tokens.
-
-    Media have a typical price: an image as 1024 x 1024 pixels, audio as 100 seconds, a file as one page.
-    """
-
-    message: int = 3
-    """For each message."""
-
-    name: int = 0
-    """For the name of a speaker, besides its text."""
-
-    call: int = 0
-    """For each tool call with its result, besides their texts."""
-
-    reply: int = 3
-    """For the start of the reply."""
-
-    tool: int = 8
-    """For the definition of a tool, besides its JSON."""
-
-    tools: int = 0
-    """For having any tools."""
-
-    image: int = 765
-    """For an image."""
-
-    small_image: int = 85
-    """For an image with low detail."""
-
-    audio: int = 1000
-    """For audio."""
-
-    file: int = 1500
-    """For a file whose text is not in the message."""
-
-    escapes: bool = False
-    """Whether the provider encodes results and arguments as JSON again, with spaces and escapes."""
 
 
 class Part(NamedTuple):
@@ -199,30 +152,6 @@ def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: 
     )
 
 
-def speaker_of(view: MessageView) -> str:
-    """Return what the texts of a message count as, and what the provider adds to it: one of `KINDS`."""
-    return _KINDS_OF_ROLES[view.role]
-
-
-def kind_of(part: Part, view: MessageView) -> str:
-    """Return what a part of a message counts as: one of `KINDS`."""
-    return _KINDS_OF_PARTS.get(part.kind) or speaker_of(view)
-
-
-def tokens_by_kind_in(views: Iterable[MessageView]) -> dict[str, int]:
-    """Count messages by kind; kinds that do not occur are left out. What a message adds counts for its speaker."""
-    found: dict[str, int] = dict.fromkeys(KINDS, 0)
-    for view in views:
-        own = _KINDS_OF_ROLES[view.role]
-        found[own] += view.tokens
-        for part in view.parts:
-            if part[0] != TEXT:
-                kind = _KINDS_OF_PARTS.get(part[0], own)
-                found[kind] += part[2]
-                found[own] -= part[2]
-    return {kind: tokens for kind, tokens in found.items() if tokens}
-
-
 def results_in(parts: Iterable[Part]) -> list[Part]:
     """Return the results that may be shortened, in order. Callers know them by their number in this list."""
     return [part for part in parts if part.said is not None]
@@ -299,7 +228,7 @@ class PartReader:
         is_dict = node.__class__ is dict
         if not is_dict and isinstance(node, str):
             self._add(TEXT, [node], 0, path)
-        elif not is_dict and is_list(node):
+        elif not is_dict and (node.__class__ is list or is_list(node)):
             for n, each in enumerate(node):
                 self._speak(each, (*path, n), is_part=True)
         else:
@@ -357,9 +286,10 @@ class PartReader:
     def _whole(self, node: Any, meaning: Meaning | Field, path: Path) -> None:
         """Add a call, a result or reasoning as one part, and its images and files after it."""
         texts: list[str] = []
+        get = _getter(node)
         if meaning.price == "data":
-            price = _encrypted(field(node, "data"), "data")
-        elif isinstance(node, str) or is_list(node):
+            price = _encrypted(get("data"), "data")
+        elif node.__class__ is not dict and (isinstance(node, str) or is_list(node)):
             price = self._gather(node, texts, path)
         else:
             price = self._gather_fields(node, texts, path)
@@ -369,12 +299,12 @@ class PartReader:
                 price += self.prices.call
             tool, arguments = _called(node, meaning)
         elif meaning.kind == RESULT:
-            tool = text_of(node, "name")
+            tool = _text(get("name"))
             if meaning.said:
-                failed, said, beside = self._said(node, meaning.said)
+                failed, said, beside = self._said(get, meaning.said)
         own = None
         for name in meaning.ids:
-            own = field(node, name) if own is None else own
+            own = get(name) if own is None else own
         tokens = price + sum(map(self.count, texts))
         text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
         self._parts.append(make_part((meaning.kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
@@ -382,13 +312,13 @@ class PartReader:
             self._parts += self._media
             self._media = []
 
-    def _said(self, node: Any, name: str) -> tuple[bool, str, int]:
+    def _said(self, get: Callable[[str], Any], name: str) -> tuple[bool, str, int]:
         """Return whether a result is an error, what the tool said, and the tokens of everything else."""
-        value = field(node, name)
+        value = get(name)
         if name == "response":
             is_error = is_mapping(value) and value.get("error") is not None
             return is_error, _returned(value)[1], sum([each.tokens for each in self._media])
-        is_error = field(node, "is_error") is True or text_of(node, "status") == "error"
+        is_error = get("is_error") is True or _text(get("status")) == "error"
         if isinstance(value, str):
             return is_error, value, 0
         said: list[str] = []
@@ -433,7 +363,9 @@ class PartReader:
 
     def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
         members = _members(node)
-        total = self._escapes(members.get("content")) if self.prices.escapes and field(node, "tool_call_id") else 0
+        total = 0
+        if self.prices.escapes and field(node, "tool_call_id"):
+            total = self._escapes(members.get("content"))
         for name in _known(members):
             value = members[name]
             if FIELDS[name].how != "nested":
@@ -477,7 +409,7 @@ class PartReader:
         if not price or (price == "file" and _text_of_file(node, meaning) is not None):
             return False
         tokens: int = getattr(self.prices, price)
-        if price == "image" and "low" in (text_of(node, "detail"), text_of(field(node, "image_url"), "detail")):
+        if price == "image" and "low" in (text_of(node, "detail"), text_of(field(node, DETAILED), "detail")):
             tokens = self.prices.small_image
         of_kind = IMAGE if price == "image" else FILE
         into.append(make_part((of_kind, "", tokens, None, "", None, False, path, None, 0)))
@@ -498,8 +430,17 @@ def _is_tool_message(message: Any) -> bool:
     return role in TOOL_ROLES and field(message, "parts") is None
 
 
+def _getter(node: Any) -> Callable[[str], Any]:
+    """Return a function that reads fields of a node. Most are dicts, which need none of `field`'s checks."""
+    return node.get if node.__class__ is dict else partial(field, node)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _members(node: Any) -> Mapping[str, Any]:
-    return node if is_mapping(node) else {name: attribute(node, name) for name in FIELDS}
+    return node if node.__class__ is dict or is_mapping(node) else {name: attribute(node, name) for name in FIELDS}
 
 
 def _known(members: Mapping[str, Any]) -> list[str]:
@@ -516,14 +457,12 @@ def _called(call: Any, meaning: Meaning | Field) -> tuple[str, Any]:
         # OpenAI's calls have them inside.
         inner = filled(call, "function", "custom")
         call = call if inner is None else inner
+    get = _getter(call)
+    arguments = None
     for name in ARGUMENTS:
-        arguments = field(call, name)
-        if arguments is not None:
-            break
-    else:
-        arguments = None
+        arguments = get(name) if arguments is None else arguments
     # The items of Responses that have no name are named by their type.
-    return text_of(call, "name") or ("" if meaning.ids == ("id",) else text_of(call, "type")), arguments
+    return _text(get("name")) or ("" if meaning.ids == ("id",) else _text(get("type"))), arguments
 
 
 def _price_of_data(node: Any) -> str:
@@ -591,13 +530,13 @@ def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
         items = list(node)
         items[step] = _replaced(items[step], tuple(rest), text, last)
         return items
-    return _changed(node, **{step: _replaced(field(node, step), tuple(rest), text, last)})
+    return changed(node, **{step: _replaced(field(node, step), tuple(rest), text, last)})
 
 
 def _with_text(result: Any, text: str, *, is_response: bool) -> Any:
     if not is_response:
         item = item_type(text_of(result, "type"))
-        return _changed(result, **{"content" if item is None else item.said: text})
+        return changed(result, **{"content" if item is None else item.said: text})
     value = field(result, "response")
     key, _ = _returned(value)
     # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.
@@ -605,20 +544,4 @@ def _with_text(result: Any, text: str, *, is_response: bool) -> Any:
     changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
     if is_filled(field(result, "parts")):
         changes["parts"] = None
-    return _changed(result, **changes)
-
-
-def _changed(value: Any, **changes: Any) -> Any:
-    """Copy a dict, a mapping, a Pydantic model, a dataclass or any other object with other fields."""
-    if is_mapping(value):
-        # The keys keep their order, so that the prompt prefix stays the same.
-        kept = {**value, **changes}
-        return {key: each for key, each in kept.items() if each is not None or key not in changes}
-    if hasattr(value, "model_copy"):
-        return value.model_copy(update=changes)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **changes)
-    other = copy.copy(value)
-    for name, each in changes.items():
-        setattr(other, name, each)
-    return other
+    return changed(result, **changes)

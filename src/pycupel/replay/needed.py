@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pycupel.messages.parts import ASSISTANT, SYSTEM, TOOL_CALLS, TOOL_RESULTS, USER
+from pycupel.messages.counting import ASSISTANT, SYSTEM, TOOL_CALLS, TOOL_RESULTS, USER
 from pycupel.replay.parts import Part
 
 __all__ = ["Needed", "identifiers", "needed_of"]

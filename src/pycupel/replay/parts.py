@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pycupel.messages.counting import Beside
+from pycupel.messages.counting import ASSISTANT, SYSTEM, TOOL_CALLS, TOOLS, USER, Beside, kind_of, speaker_of
 from pycupel.messages.ladders import answered_calls
-from pycupel.messages.parts import ASSISTANT, SYSTEM, TOOL_CALLS, TOOLS, USER, MessageView, kind_of, speaker_of
+from pycupel.messages.parts import MessageView
 from pycupel.model.brief import record_repr
 from pycupel.replay.log import History
 from pycupel.replay.shapes import text_of

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import lint_messages
-from pycupel.messages.parts import KINDS, TOOL_RESULTS
+from pycupel.messages.counting import KINDS, TOOL_RESULTS
 from pycupel.replay.log import History, Log
 from pycupel.replay.parts import Part, Prompts
 from pycupel.replay.run import counter_for, histories_of

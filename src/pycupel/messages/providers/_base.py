@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.parts import ContentError, MessageView, PartReader, Prices
+from pycupel.messages.parts import ContentError, MessageView, PartReader
+from pycupel.messages.providers._tables import Prices
 from pycupel.model.frozen import sealed
 
 Severity: TypeAlias = Literal["error", "warning"]

@@ -9,38 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = [
-    "ARGUMENTS",
-    "CACHE_CONTROL",
-    "CALL",
-    "CALL_LISTS",
-    "DATA",
-    "FIELDS",
-    "FILE",
-    "FUNCTION_CALLS",
-    "FUNCTION_RESPONSES",
-    "IMAGE",
-    "LANGCHAIN_ROLES",
-    "OTHER",
-    "PART_TYPES",
-    "RANKS",
-    "REPEATED_CALLS",
-    "RESULT",
-    "RETURNED",
-    "SIGNATURES",
-    "TEXT",
-    "TEXTS",
-    "THINKING",
-    "TOOL_MESSAGE",
-    "TOOL_ROLES",
-    "Field",
-    "Meaning",
-    "item_type",
-    "part_type",
-]
-
 TEXT, THINKING, CALL, RESULT = "text", "thinking", "call", "result"
 IMAGE, FILE, OTHER = "image", "file", "other"
+
+
+class Prices(NamedTuple):
+    """What a provider adds to the text, in tokens.
+
+    Media have a typical price: an image as 1024 x 1024 pixels, audio as 100 seconds, a file as one page.
+    """
+
+    message: int = 3
+    """For each message."""
+
+    name: int = 0
+    """For the name of a speaker, besides its text."""
+
+    call: int = 0
+    """For each tool call with its result, besides their texts."""
+
+    reply: int = 3
+    """For the start of the reply."""
+
+    tool: int = 8
+    """For the definition of a tool, besides its JSON."""
+
+    tools: int = 0
+    """For having any tools."""
+
+    image: int = 765
+    """For an image."""
+
+    small_image: int = 85
+    """For an image with low detail."""
+
+    audio: int = 1000
+    """For audio."""
+
+    file: int = 1500
+    """For a file whose text is not in the message."""
+
+    escapes: bool = False
+    """Whether the provider encodes results and arguments as JSON again, with spaces and escapes."""
 
 
 class Meaning(NamedTuple):
@@ -217,6 +227,9 @@ RETURNED = ("output", "result", "content", "text", "error")
 
 DATA = ("inline_data", "file_data", "inlineData", "fileData")
 """The fields with data of Gemini's parts, which have a MIME type instead of a type."""
+
+DETAILED = "image_url"
+"""The field of OpenAI's images that may have their detail inside."""
 
 CACHE_CONTROL = "cache_control"
 """The field of blocks that Anthropic is asked to cache up to there."""

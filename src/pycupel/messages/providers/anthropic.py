@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.parts import MessageView, PartReader, Prices, view_of
+from pycupel.messages.parts import MessageView, PartReader, view_of
 from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Pairing, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -21,7 +22,7 @@ from pycupel.messages.providers._rules import (
     system_neighbours,
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
-from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES
+from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, Prices
 from pycupel.model.checks import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -69,15 +70,17 @@ _ODD_INPUT = Rule(
 
 
 def _read(message: Any, index: int, reader: PartReader) -> MessageView:
-    role = role_of(message, index, _ROLES)
-    blocks = field(message, "content")
+    role, blocks = field(message, "role"), field(message, "content")
+    if role.__class__ is not str or role not in _ROLES:
+        role = role_of(message, index, _ROLES)
     if isinstance(blocks, str):
         marks = (EMPTY_TEXT.id,) if not blocks.strip() else (_TRAILING_SPACE.id,) if blocks[-1].isspace() else ()
         return view_of(index, role, reader(message), reader.overhead, marks)
     if blocks is None and role == "system":
         # It may have only options.
         return view_of(index, role, reader(message), reader.overhead)
-    blocks = entries(blocks, index, "content", "a string or a list of blocks")
+    if blocks.__class__ is not list:
+        blocks = entries(blocks, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
     speaker = "tool" if results and results == len(blocks) else role
@@ -90,7 +93,7 @@ def _kind(block: Any, role: str, index: int, n: int) -> str:
     paired = _PAIRED.get(kind) if isinstance(kind, str) else None
     if paired is not None and paired.role == role:
         [name] = paired.ids
-        own = field(block, name)
+        own = block.get(name) if block.__class__ is dict else field(block, name)
         if own.__class__ is not str or not own:
             id_of(own, index, f"content[{n}].{name}")
     elif paired is not None:
@@ -109,12 +112,13 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
     found = set[str]()
     cached = 0
     for kind, block in zip(kinds, blocks, strict=True):
+        get = block.get if block.__class__ is dict else partial(field, block)
         fault = _FAULTS.get(kind)
-        if fault is not None and fault.is_wrong(field(block, fault.name)):
+        if fault is not None and fault.is_wrong(get(fault.name)):
             found.add(fault.mark)
-        if block.__class__ is not dict or CACHE_CONTROL in block:
-            cached += is_filled(field(block, CACHE_CONTROL))
-        content = field(block, "content") if kind == _RESULT else None
+        if get(CACHE_CONTROL) is not None:
+            cached += is_filled(get(CACHE_CONTROL))
+        content = get("content") if kind == _RESULT else None
         if content.__class__ is not str and is_list(content):
             cached += sum(is_filled(field(part, CACHE_CONTROL)) for part in content)
     if not blocks or EMPTY_TEXT.id in found:
@@ -122,7 +126,7 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
     if results and kinds[:results].count(_RESULT) < results:
         yield _TEXT_BEFORE_RESULT.id
     yield from (mark for mark in (_UNSIGNED_THINKING.id, _ODD_INPUT.id) if mark in found)
-    if kinds and kinds[-1] == "text" and text_of(blocks[-1], "text")[-1:].isspace():
+    if kinds and kinds[-1] == "text" and str(field(blocks[-1], "text") or "")[-1:].isspace():
         yield _TRAILING_SPACE.id
     yield from (CACHED,) * cached
     if any("_tool_" in kind for kind in kinds):
@@ -142,7 +146,8 @@ def _is_blank(text: Any) -> bool:
 
 
 def _is_no_object(value: Any) -> bool:
-    return value is None or isinstance(value, (str, bytes, int, float)) or is_list(value)
+    is_plain = value is None or isinstance(value, (str, bytes, int, float))
+    return is_plain or (value.__class__ is not dict and is_list(value))
 
 
 def _is_missing(value: Any) -> bool:

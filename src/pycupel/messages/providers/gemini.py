@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.messages.fields import field, filled, is_mapping
-from pycupel.messages.parts import MessageView, Part, PartReader, Prices, view_of
+from pycupel.messages.parts import MessageView, Part, PartReader, view_of
 from pycupel.messages.providers._base import ERROR, Provider, Rule
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -21,7 +21,7 @@ from pycupel.messages.providers._rules import (
     pair_adjacent,
 )
 from pycupel.messages.providers._shapes import entries, id_of, message_in, role_of
-from pycupel.messages.providers._tables import FUNCTION_CALLS, FUNCTION_RESPONSES, SIGNATURES
+from pycupel.messages.providers._tables import FUNCTION_CALLS, FUNCTION_RESPONSES, SIGNATURES, Prices
 from pycupel.model.checks import describe
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.messages.fields import field
-from pycupel.messages.parts import MessageView, PartReader, Prices
+from pycupel.messages.parts import MessageView, PartReader
 from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -19,7 +19,7 @@ from pycupel.messages.providers._rules import (
     pair_adjacent,
     system_neighbours,
 )
-from pycupel.messages.providers._tables import CALL
+from pycupel.messages.providers._tables import CALL, Prices
 from pycupel.messages.providers.openai import EMPTY_MESSAGE, read_message
 from pycupel.model.checks import quoted
 
@@ -40,9 +40,9 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
     view = read_message(message, index, reader)
     marks = (PREFIX, *view.marks) if field(message, "prefix") is True else view.marks
     # Results need not name their function.
-    names = [part.tool for part in view.parts if part.kind == CALL] or [
-        field(message, "name") if view.results else None
-    ]
+    names: list[Any] = [part.tool for part in view.parts if part.kind == CALL]
+    if view.results:
+        names.append(field(message, "name"))
     if any(isinstance(name, str) and not re.fullmatch(_NAME, name) for name in names):
         marks += (_ODD_NAME.id,)
     return view._replace(marks=marks)

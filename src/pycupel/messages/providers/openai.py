@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.messages.fields import field, filled, is_filled
-from pycupel.messages.parts import MessageView, Part, PartReader, Path, Prices, make_part, make_view, view_of
+from pycupel.messages.parts import MessageView, Part, PartReader, Path, make_part, make_view, view_of
 from pycupel.messages.providers._base import WARNING, Provider, Rule
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -17,7 +17,7 @@ from pycupel.messages.providers._rules import (
     pair_adjacent,
 )
 from pycupel.messages.providers._shapes import check_content, entries, id_of, role_of
-from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT
+from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT, Prices
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}

@@ -13,8 +13,8 @@ import pytest
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, model_in_use
-from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 
 SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
 

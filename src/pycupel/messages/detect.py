@@ -92,10 +92,11 @@ def _mark(message: Any) -> str | None:
     if kind not in (None, "message"):
         return "responses"
     content = field(message, "content")
-    return next(filter(None, map(_part_mark, content)), None) if is_list(content) else None
+    return next(filter(None, map(provider_of_part, content)), None) if is_list(content) else None
 
 
-def _part_mark(part: Any) -> str | None:
+def provider_of_part(part: Any) -> str | None:
+    """Return the only provider that has parts of this type; None if several have."""
     kind = text_of(part, "type")
     if kind == "thinking":
         # Mistral has thinking parts, too, but without a signature.

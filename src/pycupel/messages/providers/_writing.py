@@ -13,8 +13,6 @@ from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import read_results
 from pycupel.messages.providers import PROVIDERS
 
-__all__ = ["Call", "MessagePart", "Written", "shorter_results", "system_of", "text", "thought", "written_for"]
-
 Role = Literal["system", "user", "assistant", "tool"]
 
 

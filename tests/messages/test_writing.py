@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pycupel.integrations._parts import Call, MessagePart, system_of, text, thought, written_for
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import read_results, with_result_texts
 from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers._writing import Call, MessagePart, system_of, text, thought, written_for
 
 SYSTEM = MessagePart("system", [text("Be brief.")])
 USER = MessagePart("user", [text("Look both up.")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
 from pycupel.messages.parts import MessageView, Part
@@ -64,7 +64,7 @@ def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, 
 
     A call of unknown shape, or of the provider's own tools, equals no other.
     """
-    calls: dict[str, ToolCall] = {}
+    calls: dict[Any, ToolCall] = {}
     for view in views:
         for part in view.parts:
             if part.kind == CALL and part.id is not None:

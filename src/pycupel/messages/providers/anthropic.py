@@ -70,17 +70,16 @@ _ODD_INPUT = Rule(
 
 
 def _read(message: Any, index: int, reader: PartReader) -> MessageView:
-    role, blocks = field(message, "role"), field(message, "content")
+    role, content = field(message, "role"), field(message, "content")
     if role.__class__ is not str or role not in _ROLES:
         role = role_of(message, index, _ROLES)
-    if isinstance(blocks, str):
-        marks = (EMPTY_TEXT.id,) if not blocks.strip() else (_TRAILING_SPACE.id,) if blocks[-1].isspace() else ()
+    if isinstance(content, str):
+        marks = (EMPTY_TEXT.id,) if not content.strip() else (_TRAILING_SPACE.id,) if content[-1].isspace() else ()
         return view_of(index, role, reader(message), reader.overhead, marks)
-    if blocks is None and role == "system":
+    if content is None and role == "system":
         # It may have only options.
         return view_of(index, role, reader(message), reader.overhead)
-    if blocks.__class__ is not list:
-        blocks = entries(blocks, index, "content", "a string or a list of blocks")
+    blocks = entries(content, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
     speaker = "tool" if results and results == len(blocks) else role

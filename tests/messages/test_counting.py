@@ -127,6 +127,14 @@ ANTHROPIC: dict[str, tuple[Any, int]] = {
         said({"type": "tool_result", "content": [{"type": "image", "source": {"data": SMALL}}]}),
         1600,
     ),
+    "document as result": (
+        said({"type": "tool_result", "content": [{"type": "document", "source": {"type": "text", "data": "hello"}}]}),
+        5,
+    ),
+    "unknown part as result": (
+        said({"type": "tool_result", "content": [{"type": "poll", "votes": 1}]}),
+        len('{"type":"poll","votes":1}'),
+    ),
     "thinking": (
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x" * 80}]},
         13,
@@ -178,6 +186,7 @@ GEMINI: dict[str, tuple[Any, int]] = {
         1121,
     ),
     "code": ({"role": "model", "parts": [{"executable_code": {"code": "1+1", "language": "PYTHON"}}]}, 3),
+    "code as a text": ({"role": "model", "parts": [{"executable_code": "1+1"}]}, 3),
     "code on the wire": ({"role": "model", "parts": [{"executableCode": {"code": "1+1"}}]}, 3),
     "code's output": ({"role": "model", "parts": [{"code_execution_result": {"output": "2"}}]}, 1),
     "code's output on the wire": ({"role": "model", "parts": [{"codeExecutionResult": {"output": "2"}}]}, 1),

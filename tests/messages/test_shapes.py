@@ -84,6 +84,10 @@ class TestOpenAI:
         message = {"role": "tool", "tool_call_id": "c1", "content": content}
         assert structure(message, "openai") == (0, "tool", "done", (), ("c1",), False, False, ())
 
+    def test_a_result_without_any_part_is_a_result(self) -> None:
+        message = {"role": "tool", "tool_call_id": "c1", "parts": []}
+        assert structure(message, "openai") == (0, "tool", "", (), ("c1",), False, False, ("empty-result",))
+
     def test_the_functions_of_old_answer_by_name(self) -> None:
         asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
         answered = {"role": "function", "name": "f", "content": "done"}

@@ -91,6 +91,7 @@ def test_items_of_a_rollout() -> None:
     ("message", "expected"),
     [
         ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [("tool_calls", "f")]),
+        ({"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]}, [("tool_calls", "f")]),
         ({"role": "function", "name": "f", "content": "42"}, [("tool_results", "f")]),
         ({"role": "tool", "tool_call_id": "unknown", "content": "42"}, [("tool_results", "")]),
         ({"role": "developer", "content": "Be brief."}, [("system", "")]),

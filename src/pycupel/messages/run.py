@@ -164,7 +164,7 @@ def _broken_notes(history: History) -> Iterator[str]:
 
 
 def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
-    gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
+    gone = [history.units[i].indices[0] for _, role, i in history.appearances if role == "reminder" and i in dropped]
     if gone:
         last = f"messages[{gone[-1]}]"
         what = (

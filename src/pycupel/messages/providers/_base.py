@@ -89,9 +89,8 @@ class Rule(NamedTuple):
 
     def findings(self, *checked: Any) -> Iterator[Finding]:
         """Report where the check finds it broken."""
-        if self.check is not None:
-            for found in self.check(*checked):
-                yield self.at(*found)
+        found = () if self.check is None else self.check(*checked)
+        return (self.at(*each) for each in found)
 
 
 Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]

@@ -10,8 +10,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
-	wheel-smoke clean
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
+	conformance-page models wheel-smoke clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ demo: $(VENV)/.core ## select context for a bundled agent session, and say why
 
 test: setup ## run the tests with coverage, the documentation's examples and the project's own vectors
 	@sh tools/run_tests.sh $(BIN)/python
+
+test-elsewhere: setup ## run what could notice it with other paths, users, locales, widths and the like
+	@$(BIN)/python -m tools.test_elsewhere
 
 test-browser: setup-browser ## run the tests of pages in Chromium
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser
@@ -81,6 +84,9 @@ conformance: setup ## run the project's own vectors, and the upstream suite if i
 	@$(BIN)/python -m pycupel.conformance vectors
 	@if [ -d $(SHARED_VECTORS) ]; then $(BIN)/python -m pycupel.conformance $(SHARED_VECTORS); fi
 
+conformance-page: setup ## write docs/conformance.md, what proves each statement of the specification
+	@$(BIN)/python -m tools.conformance_page
+
 bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.run
 	@$(BIN)/python -m benchmarks.otel
@@ -90,6 +96,9 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.streams
 	@$(BIN)/python -m benchmarks.batch
 	@$(BIN)/python -m benchmarks.cli
+
+models: setup ## compare the limits of models with litellm's table, and change the rows that differ
+	@$(BIN)/python -m tools.compare_models
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

@@ -42,7 +42,7 @@ from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from pycupel.policies import PRESETS, dump_policy, parse_policy
 from pycupel.replay import read_log
-from pycupel.shorten import HeadAndTail, KeyLines, Stub
+from pycupel.shorten import ByFormat, HeadAndTail, KeyLines, Stub
 from pycupel.tokens import estimate_tokens
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
@@ -161,7 +161,7 @@ def texts() -> list[ContextItem]:
 
 def arrivals() -> Iterator[str]:
     """Tell of versions, streams, batches and estimates."""
-    for shortener in (KeyLines(), HeadAndTail(50), Stub()):
+    for shortener in (ByFormat(), KeyLines(), HeadAndTail(50), Stub()):
         for slicer in (GreedySlice(), QuotaSlice([QuotaEntry("Document", require=10)])):
             result = select(texts(), 3000, Policy(PriorityScorer(), slicer, shorten=shortener))
             yield str([(item.tokens, item.content) for item in result.items])

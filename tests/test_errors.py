@@ -170,7 +170,7 @@ def test_a_mistake_in_a_document_says_where_and_may_hold_others() -> None:
 
 
 def test_a_message_of_an_unknown_shape_says_which_and_where() -> None:
-    """API: `MessageShapeError(index, key)`."""
+    """`MessageShapeError(index, key)`."""
     error = MessageShapeError("must be a string or a list, not 5", 3, "content", hint="Use a string.")
     assert str(error) == "messages[3], content: must be a string or a list, not 5"
     assert (error.index, error.key, error.__notes__) == (3, "content", ["Use a string."])
@@ -188,7 +188,7 @@ def test_an_ambiguous_provider_tells_the_candidates() -> None:
 
 
 def test_messages_that_only_go_together_do_not_fit() -> None:
-    """API: `UnitTooLargeError(indices, tokens, available)`."""
+    """`UnitTooLargeError(indices, tokens, available)`."""
     error = UnitTooLargeError([3, 4, 5], 900, 500, hint="Raise the budget.")
     assert str(error) == "messages 3, 4, 5 belong together and need 900 tokens, but only 500 are available for them"
     assert (error.indices, error.tokens, error.available) == ((3, 4, 5), 900, 500)

@@ -28,7 +28,7 @@ from pycupel import (
     select,
 )
 from pycupel.analytics import KindQuotaUtilization, quota_utilization, sweep_budgets
-from pycupel.analytics.metrics import fraction
+from pycupel.analytics.measures import fraction
 from pycupel.diagnostics import (
     BudgetExceeded,
     CountCapExceeded,
@@ -46,16 +46,15 @@ from pycupel.errors import (
     PinnedExceedsBudgetError,
     SlicerConfigError,
     TableTooLargeError,
-    digits,
 )
 from pycupel.messages import select_messages
 from pycupel.model import ContextKind, QuotaConstraint, QuotaConstraintMode
-from pycupel.model.checks import describe, quoted
 from pycupel.model.names import suggestion
 from pycupel.model.percent import percent_of, without_percent
 from pycupel.policies import policy_from_dict
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version
+from pycupel.text import describe, number_text, quoted
 from pycupel.tokens import get_counter
 
 HUGE = (10**400, 10**5000)
@@ -165,7 +164,7 @@ def test_a_share_beyond_floats_is_infinite() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_long_number_is_shown_by_its_length(number: int, text: str) -> None:
-    assert digits(number) == text
+    assert number_text(number) == text
 
 
 @pytest.mark.parametrize(

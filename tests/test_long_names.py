@@ -39,12 +39,13 @@ from pycupel.diagnostics import (
     PipelineStage,
     StageTraceSnapshot,
 )
-from pycupel.errors import CupelError, cut, escaped, plain
+from pycupel.errors import CupelError
 from pycupel.model import ContextKind
 from pycupel.policies import PolicyRegistry, parse_policy, policy_from_dict, policy_to_dict, preset
 from pycupel.registry import SCORERS
+from pycupel.text import clip, escaped, one_line
 from pycupel.tokens import get_counter
-from pycupel.tokens.windows import window_of
+from pycupel.tokens.limits import window_of
 
 LONG = "n" * 1_000_000
 KIND = "k" * 1_000
@@ -140,7 +141,7 @@ def test_what_a_report_says_is_short() -> None:
 
 
 def test_names_are_verbatim_up_to_200_characters_then_cut() -> None:
-    assert cut("x" * 200) == plain("x" * 200) == "x" * 200
-    assert cut("x" * 201) == plain("x" * 201) == "x" * 200 + "..."
+    assert clip("x" * 200) == one_line("x" * 200) == "x" * 200
+    assert clip("x" * 201) == one_line("x" * 201) == "x" * 200 + "..."
     assert escaped("a\nb\x1b[31m\u2028") == r"a\nb\x1b[31m\u2028"
-    assert plain("a\tb é") == r"a\tb é"
+    assert one_line("a\tb é") == r"a\tb é"

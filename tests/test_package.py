@@ -135,7 +135,7 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
 def test_nothing_third_party_is_loaded(code: str) -> None:
-    """API: `import pycupel` loads no third-party package; nor does using it."""
+    """`import pycupel` loads no third-party package; nor does using it."""
     tops = {name.partition(".")[0] for name in loaded_by(code)}
     assert tops
     assert tops <= sys.stdlib_module_names
@@ -143,7 +143,7 @@ def test_nothing_third_party_is_loaded(code: str) -> None:
 
 @pytest.mark.parametrize("code", ["import pycupel\n", USE_EVERYTHING], ids=["import", "use"])
 def test_nothing_heavy_is_loaded(code: str) -> None:
-    """API: `import pycupel` loads no heavy module of the standard library; nor does using it."""
+    """`import pycupel` loads no heavy module of the standard library; nor does using it."""
     tops = {name.partition(".")[0] for name in loaded_by(code)}
     assert not tops & HEAVY
 
@@ -166,6 +166,7 @@ def test_the_model_does_not_load_the_strategies() -> None:
 # --- names
 
 
+@pytest.mark.proves("S-AN-02")
 @pytest.mark.parametrize("home", API)
 def test_every_name_of_the_api_is_where_it_belongs(home: str) -> None:
     module = importlib.import_module(home)
@@ -251,6 +252,7 @@ def test_the_version_is_the_distributions() -> None:
     assert pycupel.__version__ == importlib.metadata.version("pycupel")
 
 
+@pytest.mark.proves("S-TV-03")
 def test_the_distribution_needs_nothing() -> None:
     required = [r for r in importlib.metadata.requires("pycupel") or [] if "extra ==" not in r]
     assert required == []
@@ -314,17 +316,17 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "conformance.run_suite(directory, *, suite)",
         (
             "pipeline.Pipeline(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
-            "shorten, name, description, on_overflow)"
+            "shorten, name, description, models, on_overflow)"
         ),
         (
             "pipeline.Policy(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "
-            "shorten, name, description)"
+            "shorten, name, description, models)"
         ),
         "pipeline.Pipeline.run(self, items, budget, *, query, collector)",
         "pipeline.Pipeline.dry_run(self, items, budget, *, query)",
         "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy, *, query)",
         "pipeline.Pipeline.from_policy(policy)",
-        "selecting.select(items, budget, policy, *, query, shorten, explain)",
+        "selecting.select(items, budget, policy, *, query, model, shorten, explain)",
         "selecting.ContextResult(items, notes, report, shortened)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",

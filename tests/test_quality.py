@@ -7,13 +7,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 # Vectors with one number for each letter.
-EMBED = f"""{sys.executable} -c 'import json, sys
+EMBED = f"""{quote(sys.executable)} -c 'import json, sys
 print(json.dumps([[text.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for text in json.load(sys.stdin)]))'"""
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import copy
+import dataclasses
+import gc
+import pickle
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -16,7 +22,9 @@ from pycupel import (
     OverflowStrategy,
     Pipeline,
     Policy,
+    Ranking,
     ReflexiveScorer,
+    Selection,
     policies,
     select,
 )
@@ -35,7 +43,7 @@ def contents(result: ContextResult) -> list[str]:
 
 
 def test_chat_is_the_policy_unless_told_otherwise() -> None:
-    """API: `select(items, budget, policy="chat")`."""
+    """`select(items, budget, policy="chat")`."""
     assert contents(select(ITEMS, 15)) == ["rule", "new"]
     assert select(ITEMS, 15) == select(ITEMS, 15, "chat") == select(ITEMS, 15, policies.CHAT)
 
@@ -109,7 +117,7 @@ def test_what_does_not_fit_is_raised_either_way(explain: bool) -> None:
             ".*'chatt'.*chat, .*did you mean 'chat'",
         ),
         ((ITEMS, 15, None), TypeError, "policy must be a Policy, a Pipeline or the name of a preset, not None"),
-        ((ITEMS, "15"), TypeError, r"budget must be a ContextBudget or an int, not '15' \(str\)"),
+        ((ITEMS, "15"), InvalidArgumentError, r"budget must be a number of tokens, or a share such as '75%', not '15'"),
         ((ITEMS, 15.0), TypeError, r"budget must be a ContextBudget or an int, not 15.0 \(float\)"),
         ((ITEMS, None), TypeError, "budget must be a ContextBudget or an int, not None"),
         ((ITEMS, True), TypeError, "budget must be a ContextBudget or an int, not True"),
@@ -145,8 +153,101 @@ def test_a_result_cannot_be_hashed_and_says_so() -> None:
 
 def test_the_representation_is_one_line() -> None:
     assert repr(select(ITEMS, 15, "rag")) == "<ContextResult: 2 items, 15 tokens>"
-    unset = [ContextItem("a", 5)]
-    assert repr(select(unset, 15, "rag", explain=True)) == "<ExplainedResult: 1 item, 5 tokens, notes: 1>"
+    assert repr(ContextResult([], ("one", "two"))) == "<ContextResult: 0 items, 0 tokens, notes: 2>"
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_the_representation_shows_notes_only_if_they_have_been_made(explain: bool) -> None:
+    result = select(UNSET, 15, "rag", explain=explain)
+    name = "ExplainedResult" if explain else "ContextResult"
+    assert repr(result) == f"<{name}: 1 item, 5 tokens>"
+    assert len(result.notes) == 1
+    assert repr(result) == f"<{name}: 1 item, 5 tokens, notes: 1>"
+
+
+# --- notes are made at first use
+
+
+UNSET = [ContextItem("a", 5)]
+
+
+def holds_a_record(result: ContextResult) -> bool:
+    return any(isinstance(each, (Selection, Ranking)) for each in gc.get_referents(result))
+
+
+def test_notes_are_made_when_they_are_first_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("pycupel.pipeline.notes.selection_notes", lambda _: pytest.fail("made too early"))
+        result = select(UNSET, 15, "rag")
+        assert repr(result)
+        assert (result.items, result.total_tokens, result.shortened, result.report) == (UNSET, 5, (), None)
+    assert result.notes[0].startswith("no item sets future_relevance_hint")
+    assert result.notes is result.notes
+
+
+def test_once_they_are_made_nothing_else_is_held_for_them() -> None:
+    result = select(UNSET, 15, "rag")
+    assert holds_a_record(result)
+    assert result.notes
+    assert not holds_a_record(result)
+
+
+@pytest.mark.parametrize("explain", [False, True])
+@pytest.mark.parametrize(
+    "make",
+    [copy.copy, copy.deepcopy, dataclasses.replace, lambda result: pickle.loads(pickle.dumps(result))],
+    ids=["copy", "deepcopy", "replace", "pickle"],
+)
+def test_copies_and_comparisons_have_the_notes(make: Callable[[ContextResult], ContextResult], explain: bool) -> None:
+    result = select(UNSET, 15, "rag", explain=explain)
+    made = make(result)
+    assert made.notes == result.notes != ()
+    assert not holds_a_record(made)
+    assert made == result
+    assert select(UNSET, 15, "rag") == select(UNSET, 15, "rag")
+    assert select(UNSET, 15, "rag") != ContextResult(UNSET)
+    assert dataclasses.asdict(select(UNSET, 15, "rag"))["notes"] == result.notes
+
+
+def test_threads_that_read_notes_together_get_the_same_ones() -> None:
+    for _ in range(20):
+        result, barrier = select(UNSET, 15, "rag"), Barrier(4)
+
+        def read(_: int, result: ContextResult = result, barrier: Barrier = barrier) -> int:
+            barrier.wait()
+            return id(result.notes)
+
+        with ThreadPoolExecutor(4) as pool:
+            assert len(set(pool.map(read, range(4)))) == 1
+
+
+class Talkative:
+    """A scorer and slicer that counts how often it is asked for anything."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @property
+    def reads(self) -> str:
+        self.asked += 1
+        return "priority"
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        self.asked += 1
+        return 0.5
+
+    def slice(self, scored_items: Sequence[Any], budget: ContextBudget, /) -> list[ContextItem]:
+        self.asked += 1
+        return [each.item for each in scored_items[1:]]
+
+
+def test_custom_strategies_are_asked_during_the_run_and_not_for_the_notes() -> None:
+    talkative = Talkative()
+    result = select([ContextItem("a", 5), ContextItem("b", 5)], 15, Policy(talkative, talkative))
+    asked = talkative.asked
+    assert asked >= 4
+    assert result.notes[0].startswith("no item sets priority, so Talkative gives every item the same score")
+    assert talkative.asked == asked
 
 
 def test_a_pipeline_is_a_policy_and_its_observer_is_not_called() -> None:

@@ -1,4 +1,4 @@
-"""`python -m tools.fit_estimator [LOCALES]`: fit the costs in `pycupel.tokens.estimate_costs` to `o200k_base`.
+"""`python -m tools.fit_estimator [LOCALES]`: fit the costs in `tokens/data/costs.txt` to `o200k_base`.
 
 LOCALES is a directory of gettext catalogues (/usr/share/locale). Only those with an even SHA-256 of their file name
 are read; `benchmarks.tokens` measures with the others.
@@ -17,6 +17,7 @@ import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -245,41 +246,28 @@ def solve(matrix: Vector, vector: Vector, first: Vector, held: Vector, start: Ve
     return first + added
 
 
-NAMES = (
-    *("BLOCK_COSTS", "COMMON_DISCOUNT_PERCENT", "COMMON_PAIR_COST", "DATA_COST"),
-    *("KIND_COSTS", "LETTER_COSTS", "ROW_COSTS", "SKIP_COSTS"),
-)
+COMMENTS = {
+    "data": "A character of base64 or the like.",
+    "common": "A text whose pairs of letters cost less on average gets this share of the difference, in percent, off.",
+    "kinds": "A pair of kinds: a row for each first kind, a column for each second.",
+    "letters": "A pair of groups of letters, in the same way.",
+    "skips": "A group of letters and the second one before it, in the same way.",
+    "blocks": "A character: a row for each of BLOCK_ROWS, a column for each block of 16 characters in it.",
+    "rows": "A character in another row: a number for each of ROW_GROUPS.",
+}
 
 
 def write(costs: Sequence[int]) -> Iterator[str]:
-    """The module."""
-    yield '"""What the estimator\'s features cost in `o200k_base`, in hundredths of a token.\n\n'
-    yield "Written by `python -m tools.fit_estimator`; `pycupel.tokens.estimate` says what the numbers are about.\n"
-    yield '"""\n\nfrom __future__ import annotations\n\n'
-    yield "__all__ = [\n"
-    yield from (f'    "{name}",\n' for name in NAMES)
-    yield "]\n\n"
-    yield f"# A character of base64 or the like.\nDATA_COST = {costs[0]}\n"
-    yield "# A text with cheaper pairs of letters gets this share of the difference as a discount.\n"
-    yield f"COMMON_PAIR_COST = {COMMON_PAIR_COST}\nCOMMON_DISCOUNT_PERCENT = {COMMON_DISCOUNT_PERCENT}\n# fmt: off\n"
-    comments = {
-        "KIND_COSTS": "A pair of kinds: a row for each first kind, a column for each second.",
-        "LETTER_COSTS": "A pair of groups of letters, in the same way.",
-        "SKIP_COSTS": "A group of letters and the second one before it, in the same way.",
-        "BLOCK_COSTS": "A character: a row for each of BLOCK_ROWS, a column for each block of 16 characters in it.",
-    }
-    for i, (name, comment) in enumerate(comments.items()):
-        yield f"# {comment}\n{name} = (\n"
-        yield from lines(costs[1 + 256 * i : 257 + 256 * i])
-        yield ")\n"
-    yield "# A character in another row: a number for each of ROW_GROUPS.\nROW_COSTS = (\n"
-    yield from lines(costs[1025:])
-    yield ")\n# fmt: on\n"
-
-
-def lines(numbers: Sequence[int]) -> Iterator[str]:
-    for i in range(0, len(numbers), 16):
-        yield f"    {', '.join(f'{number:3}' for number in numbers[i : i + 16])},\n"
+    """The lines of the data file."""
+    yield "# What the estimator's features cost in o200k_base, in hundredths of a token.\n"
+    yield "# Written by `python -m tools.fit_estimator`; `pycupel.tokens.estimate` says what the numbers are about.\n"
+    ends = [1, *range(257, 1026, 256), len(costs)]
+    tables = [costs[start:end] for start, end in pairwise([0, *ends])]
+    tables.insert(1, (COMMON_PAIR_COST, COMMON_DISCOUNT_PERCENT))
+    for (name, comment), numbers in zip(COMMENTS.items(), tables, strict=True):
+        yield f"# {comment}\n"
+        for i in range(0, len(numbers), 16):
+            yield f"{name:7}{''.join(f'{number:4}' for number in numbers[i : i + 16])}\n"
 
 
 def main() -> None:

@@ -31,6 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pycupel.text import number_text, one_line
+
 __all__ = [
     "BudgetOverflowError",
     "CountRequirementError",
@@ -54,41 +56,6 @@ __all__ = [
     "TableTooLargeError",
     "UnitTooLargeError",
 ]
-
-
-# The most characters of a name, key or id in a text.
-LONGEST_NAME = 200
-_LONGEST_NUMBER = 10**200
-
-
-def digits(number: int) -> str:
-    """Format a number; if it has more than 200 digits, say only how many, like `<401 digits>`.
-
-    Python does not print thousands of digits.
-    """
-    size = abs(number)
-    if size < _LONGEST_NUMBER:
-        return str(number)
-    # Slightly less than log10(2).
-    count = (size.bit_length() - 1) * 30_102_999 // 100_000_000
-    while 10**count <= size:
-        count += 1
-    return f"{'-' if number < 0 else ''}<{count} digits>"
-
-
-def plain(name: str) -> str:
-    """Format a name, key or id without quotes: cut after 200 characters, control characters escaped."""
-    return escaped(cut(name))
-
-
-def cut(name: str) -> str:
-    """Cut a name, key or id after 200 characters."""
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
-
-
-def escaped(text: str) -> str:
-    """Escape control characters, so that the text is one line."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class CupelError(Exception):
@@ -159,20 +126,13 @@ class PipelineConfigError(_InvalidValueError):
 
 
 class DocumentError(_InvalidValueError):
-    """A document cannot be read, or a value cannot be written as one.
-
-    Attributes:
-        path: Where in the document, like `included[3].item.tokens`; empty for the document as a whole.
-        errors: All mistakes, one error each, if the whole document was checked; the text lists them.
-        argument: The name of the parameter, as in the call; None if no single argument is to blame.
-        value: The invalid value, where there is one.
-    """
+    """A document cannot be read, or a value cannot be written as one."""
 
     path: str
     """Where in the document, like `included[3].item.tokens`; empty for the document as a whole."""
 
     errors: tuple[DocumentError, ...]
-    """All mistakes, one error each, if the whole document was checked; the text lists them."""
+    """All mistakes, one error each, if the whole document was checked; the text lists the first 50."""
 
     def __init__(
         self,
@@ -193,13 +153,32 @@ class DocumentError(_InvalidValueError):
         return f"{self.path}: {message}" if self.path else message
 
 
-class PinnedExceedsBudgetError(CupelError):
-    """The pinned items alone are larger than the budget.
+class _DataError(CupelError):
+    """An error with data: its arguments become its attributes, which fill its text. The remedy becomes a note."""
 
-    Attributes:
-        pinned_tokens: The tokens of all pinned items.
-        available: The tokens that they may use: `max_tokens - output_reserve`.
-    """
+    _template: str
+    _remedy: str = ""
+
+    def __init__(self, **data: object) -> None:
+        # pickle and copy call the class with these.
+        super().__init__(*data.values())
+        vars(self).update(data)
+        if self._remedy:
+            self.add_note(self._remedy.format_map(data))
+
+    def _text(self) -> str:
+        return self._template.format_map({name: _shown(value) for name, value in vars(self).items()})
+
+
+def _shown(value: object) -> str:
+    return number_text(value) if isinstance(value, int) else one_line(str(value))
+
+
+class PinnedExceedsBudgetError(_DataError):
+    """The pinned items alone are larger than the budget."""
+
+    _template = "Pinned items require {pinned_tokens} tokens, but only {available} are available"
+    _remedy = "Pin fewer or smaller items, raise max_tokens, or lower output_reserve."
 
     pinned_tokens: int
     """The tokens of all pinned items."""
@@ -208,24 +187,17 @@ class PinnedExceedsBudgetError(CupelError):
     """The tokens that they may use: `max_tokens - output_reserve`."""
 
     def __init__(self, pinned_tokens: int, available: int) -> None:
-        super().__init__(pinned_tokens, available)
-        self.pinned_tokens = pinned_tokens
-        self.available = available
-        self.add_note("Pin fewer or smaller items, raise max_tokens, or lower output_reserve.")
-
-    def _text(self) -> str:
-        return (
-            f"Pinned items require {digits(self.pinned_tokens)} tokens, but only {digits(self.available)} are available"
-        )
+        super().__init__(pinned_tokens=pinned_tokens, available=available)
 
 
-class BudgetOverflowError(CupelError):
-    """Pinned and selected items together exceed the limit, and the overflow strategy is Throw.
+class BudgetOverflowError(_DataError):
+    """Pinned and selected items together exceed the limit, and the overflow strategy is Throw."""
 
-    Attributes:
-        merged_tokens: The tokens of pinned and selected items together.
-        target_tokens: The limit: the target, or `max_tokens - output_reserve` if that is less.
-    """
+    _template = "Selected items require {merged_tokens} tokens, exceeding target budget of {target_tokens}"
+    _remedy = (
+        "Pinned items and count requirements come before the budget. Pin or require less, raise target_tokens, "
+        "or choose OverflowStrategy.TRUNCATE or PROCEED."
+    )
 
     merged_tokens: int
     """The tokens of pinned and selected items together."""
@@ -234,29 +206,17 @@ class BudgetOverflowError(CupelError):
     """The limit: the target, or `max_tokens - output_reserve` if that is less."""
 
     def __init__(self, merged_tokens: int, target_tokens: int) -> None:
-        super().__init__(merged_tokens, target_tokens)
-        self.merged_tokens = merged_tokens
-        self.target_tokens = target_tokens
-        self.add_note(
-            "Pinned items and count requirements come before the budget. Pin or require less, raise target_tokens, "
-            "or choose OverflowStrategy.TRUNCATE or PROCEED."
-        )
-
-    def _text(self) -> str:
-        merged, target = digits(self.merged_tokens), digits(self.target_tokens)
-        return f"Selected items require {merged} tokens, exceeding target budget of {target}"
+        super().__init__(merged_tokens=merged_tokens, target_tokens=target_tokens)
 
 
-class TableTooLargeError(CupelError):
-    """A knapsack is larger than `KnapsackSlice` allows.
+class TableTooLargeError(_DataError):
+    """A knapsack is larger than `KnapsackSlice` allows."""
 
-    Attributes:
-        candidates: The number of items to choose from.
-        capacity: The budget in buckets.
-        cells: How much of the exceeded limit is needed: table cells or live states.
-        limit: The option that was exceeded, `"max_cells"` or `"max_states"`.
-        allowed: The value of that option.
-    """
+    _template = (
+        "KnapsackSlice needs {cells} table cells for {candidates} candidates and a capacity of {capacity} buckets, "
+        "more than {limit}={allowed}"
+    )
+    _remedy = "Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...)."
 
     candidates: int
     """The number of items to choose from."""
@@ -276,32 +236,19 @@ class TableTooLargeError(CupelError):
     def __init__(
         self, candidates: int, capacity: int, cells: int, limit: str = "max_cells", allowed: int | None = None
     ) -> None:
-        super().__init__(candidates, capacity, cells, limit, allowed)
-        self.candidates = candidates
-        self.capacity = capacity
-        self.cells = cells
-        self.limit = limit
-        self.allowed = allowed
-        self.add_note(f"Raise bucket_size, offer fewer candidates, or lift the limit with KnapsackSlice({limit}=...).")
+        super().__init__(candidates=candidates, capacity=capacity, cells=cells, limit=limit, allowed=allowed)
 
-    def _text(self) -> str:
-        what = "table cells" if self.limit == "max_cells" else "states"
-        allowed = "None" if self.allowed is None else digits(self.allowed)
-        return (
-            f"KnapsackSlice needs {digits(self.cells)} {what} for {self.candidates} candidates and a capacity of "
-            f"{digits(self.capacity)} buckets, more than {self.limit}={allowed}"
-        )
+        if limit != "max_cells":
+            self._template = self._template.replace("table cells", "states")
 
 
-class CountRequirementError(CupelError):
-    """A kind has fewer candidates than its entry requires, and scarcity is Throw.
+class CountRequirementError(_DataError):
+    """A kind has fewer candidates than its entry requires, and scarcity is Throw."""
 
-    Attributes:
-        slicer: The name of the slicer's class.
-        kind: The kind.
-        required_count: How many items of the kind are required.
-        satisfied_count: How many candidates there are.
-    """
+    _template = (
+        "{slicer}: candidate pool for kind '{kind}' has {satisfied_count} items but RequireCount is {required_count}."
+    )
+    _remedy = "Offer more candidates of that kind, lower require_count, or use ScarcityBehavior.DEGRADE."
 
     slicer: str
     """The name of the slicer's class."""
@@ -316,18 +263,7 @@ class CountRequirementError(CupelError):
     """How many candidates there are."""
 
     def __init__(self, slicer: str, kind: str, required_count: int, satisfied_count: int) -> None:
-        super().__init__(slicer, kind, required_count, satisfied_count)
-        self.slicer = slicer
-        self.kind = kind
-        self.required_count = required_count
-        self.satisfied_count = satisfied_count
-        self.add_note("Offer more candidates of that kind, lower require_count, or use ScarcityBehavior.DEGRADE.")
-
-    def _text(self) -> str:
-        return (
-            f"{plain(self.slicer)}: candidate pool for kind '{plain(self.kind)}' has {self.satisfied_count} items "
-            f"but RequireCount is {digits(self.required_count)}."
-        )
+        super().__init__(slicer=slicer, kind=kind, required_count=required_count, satisfied_count=satisfied_count)
 
 
 class SlicerContractError(CupelError):
@@ -346,14 +282,10 @@ class NonMonotonicSlicerError(CupelError):
     """Budget simulation is not possible with this slicer: a larger budget may select less."""
 
 
-class MissingExtraError(CupelError, ImportError):
-    """An optional package is not installed. The text has the pip command.
+class MissingExtraError(_DataError, ImportError):
+    """An optional package is not installed. The text has the pip command."""
 
-    Attributes:
-        purpose: What needs the package.
-        package: The package to install.
-        extra: The extra of pycupel that installs it.
-    """
+    _template = "{purpose} needs {package}, which is not installed: pip install 'pycupel[{extra}]'"
 
     purpose: str
     """What needs the package."""
@@ -365,22 +297,11 @@ class MissingExtraError(CupelError, ImportError):
     """The extra of pycupel that installs it."""
 
     def __init__(self, purpose: str, package: str, extra: str) -> None:
-        super().__init__(purpose, package, extra)
-        self.purpose = purpose
-        self.package = package
-        self.extra = extra
-
-    def _text(self) -> str:
-        return f"{self.purpose} needs {self.package}, which is not installed: pip install 'pycupel[{self.extra}]'"
+        super().__init__(purpose=purpose, package=package, extra=extra)
 
 
 class MessageShapeError(_InvalidValueError):
-    """A chat message has a shape that no provider uses.
-
-    Attributes:
-        index: The index of the message in the list.
-        key: The part of the message with the problem.
-    """
+    """A chat message has a shape that no provider uses."""
 
     index: int
     """The index of the message in the list."""
@@ -400,11 +321,7 @@ class MessageShapeError(_InvalidValueError):
 
 
 class ProviderAmbiguousError(_InvalidValueError):
-    """The provider of a chat history cannot be determined.
-
-    Attributes:
-        candidates: The providers that would accept the history.
-    """
+    """The provider of a chat history cannot be determined."""
 
     candidates: tuple[str, ...]
     """The providers that would accept the history."""
@@ -415,14 +332,7 @@ class ProviderAmbiguousError(_InvalidValueError):
 
 
 class UnitTooLargeError(CupelError):
-    """Messages that belong together do not fit into the budget.
-
-    Attributes:
-        indices: The indices of the messages.
-        tokens: The tokens that they need together.
-        available: The tokens that are available for them, beside everything else that must stay.
-        cause: What leaves no room for any message, such as a long system prompt; usually empty.
-    """
+    """Messages that belong together do not fit into the budget."""
 
     indices: tuple[int, ...]
     """The indices of the messages."""
@@ -453,5 +363,5 @@ class UnitTooLargeError(CupelError):
             which = f"{self.indices[0]} to {self.indices[-1]} ({len(self.indices)} of them)"
         what = f"messages {which} belong together and need" if many else f"message {which} needs"
         # The budget may have more tokens left, but other messages need them.
-        left = f"only {digits(self.available)} are available for {'them' if many else 'it'}"
-        return f"{what} {digits(self.tokens)} tokens, but {left}"
+        left = f"only {number_text(self.available)} are available for {'them' if many else 'it'}"
+        return f"{what} {number_text(self.tokens)} tokens, but {left}"

@@ -7,8 +7,6 @@ from typing import Any
 
 from pycupel.errors import MissingExtraError
 
-__all__ = ["load_extra", "missing_extra"]
-
 
 def load_extra(module: str, *, extra: str, package: str, purpose: str) -> Any:
     """Import a module of an optional package.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["load_when_used", "public_names"]
-
 
 def load_when_used(
     package: str, names: Mapping[str, str], modules: str = ""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.brief import record_repr
 from pycupel.model.checks import refuse_class, wrong_type
+from pycupel.values import record_repr
 
 __all__ = [
     "Placer",
@@ -98,16 +98,9 @@ class TokenCounter(Protocol):
 
 
 class ShortenContext:
-    """What a shortener may use: the other items, and a way to count tokens.
+    """What a shortener may use: the other items, and a way to count tokens."""
 
-    Attributes:
-        items: All items that compete for the budget, in their order; the item itself is one of them.
-        kept_texts: Texts that always stay.
-        counter: Counts the tokens of a text; None if it is unknown.
-        memo: A cache for what a shortener computes once for all items. A context belongs to one run.
-    """
-
-    __slots__ = ("counter", "items", "kept_texts", "memo")
+    __slots__ = ("counter", "items", "kept_texts", "memo", "query")
 
     items: Sequence[ContextItem]
     """All items that compete for the budget, in their order; the item itself is one of them."""
@@ -118,15 +111,23 @@ class ShortenContext:
     counter: TokenCounter | None
     """Counts the tokens of a text; None if it is unknown."""
 
+    query: str | None
+    """The question that the selection should be relevant to, or what the user said last; None if it is unknown."""
+
     memo: dict[Any, Any]
     """A cache for what a shortener computes once for all items. A context belongs to one run."""
 
     def __init__(
-        self, items: Sequence[ContextItem], kept_texts: Sequence[str] = (), counter: TokenCounter | None = None
+        self,
+        items: Sequence[ContextItem],
+        kept_texts: Sequence[str] = (),
+        counter: TokenCounter | None = None,
+        query: str | None = None,
     ) -> None:
         self.items = items
         self.kept_texts = kept_texts
         self.counter = counter
+        self.query = query
         self.memo = {}
 
     def count(self, item: ContextItem, text: str) -> int:

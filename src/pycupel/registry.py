@@ -15,11 +15,12 @@ from threading import RLock, Thread
 from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
-from pycupel.errors import InvalidArgumentError, cut
-from pycupel.model.brief import quantity
-from pycupel.model.checks import checked_str, is_equal, quoted, shortened, wrong_type
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import checked_str, wrong_type
 from pycupel.model.names import name_key
 from pycupel.scorers.decay import checked_clock
+from pycupel.text import clip, quantity, quoted, shortened
+from pycupel.values import is_equal
 
 __all__ = ["CLOCKS", "CURVES", "PLACERS", "SCORERS", "SHORTENERS", "SLICERS", "Registry"]
 
@@ -33,10 +34,6 @@ class Registry(Mapping[str, Any]):
 
     Names are found in any spelling: `metadataTrust`, `metadata_trust` and `metadata-trust` are the same name. If a name
     is not registered, installed plug-ins are searched, and loaded when they are used. Threads may share a registry.
-
-    Attributes:
-        what: The type of the entries: `scorer`, `slicer`, `placer`, `shortener`, `curve` or `clock`.
-        group: The entry point group of the plug-ins, such as `pycupel.scorers`.
     """
 
     what: str
@@ -108,7 +105,7 @@ class Registry(Mapping[str, Any]):
         try:
             entry = self._entries[key]
         except KeyError:
-            raise KeyError(cut(name) if key else name) from None
+            raise KeyError(clip(name) if key else name) from None
         if isinstance(entry, str):
             # A built-in class from a higher layer is registered like an entry point, and imported when it is used.
             module, _, attribute = entry.partition(":")
@@ -309,6 +306,7 @@ PLACERS = Registry(
 SHORTENERS = Registry(
     "shortener",
     {
+        "byFormat": "pycupel.shorten:ByFormat",
         "keyLines": "pycupel.shorten:KeyLines",
         "headAndTail": "pycupel.shorten:HeadAndTail",
         "stub": "pycupel.shorten:Stub",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_bool, checked_iterable
-from pycupel.model.frozen import sealed
 from pycupel.model.version import Shortened
-from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
+from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
+from pycupel.text import quantity
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.shorten.versions import Versions
@@ -27,7 +28,10 @@ _ITEMS_ONLY = frozenset({ContextItem})
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextResult:
-    """The result of `select`. It holds a list, so it is not hashable."""
+    """The result of `select`. It holds a list, so it is not hashable.
+
+    Its notes are made when they are first read, compared or pickled. Until then, it holds the record of the run.
+    """
 
     items: list[ContextItem]
     """The selected items, in the order in which the model should see them."""
@@ -49,10 +53,30 @@ class ContextResult:
         return sum([item.tokens for item in self.items])
 
     def __repr__(self) -> str:
-        notes = f", notes: {len(self.notes)}" if self.notes else ""
+        # Showing a result should not take longer than making it, so notes that nobody has read are not made for this.
+        held = _slot.__get__(self)
+        notes = f", notes: {len(held)}" if held and type(held) is not Selection else ""
         notes = f", {len(self.shortened)} shortened{notes}" if self.shortened else notes
         size = f"{quantity(len(self.items), 'item')}, {quantity(self.total_tokens, 'token')}"
         return f"<{type(self).__name__}: {size}{notes}>"
+
+
+# The slot of `notes` holds the notes or, until somebody reads them, the selection that can make them.
+_slot: Any = vars(ContextResult)["notes"]
+
+
+def _read_notes(result: ContextResult) -> tuple[str, ...]:
+    held = _slot.__get__(result)
+    if type(held) is Selection:
+        held = held.notes
+        _slot.__set__(result, held)
+    notes: tuple[str, ...] = held
+    return notes
+
+
+# A property in place of the slot: fields, comparison, copies and pickles read the notes through it. It has a setter for
+# the constructor; `result.notes = ...` is still refused.
+cast(Any, ContextResult).notes = property(_read_notes, _slot.__set__)
 
 
 @sealed
@@ -69,10 +93,11 @@ class ExplainedResult(ContextResult):
 @overload
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: Literal[True],
 ) -> ExplainedResult: ...
@@ -81,10 +106,11 @@ def select(
 @overload
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult: ...
@@ -92,10 +118,11 @@ def select(
 
 def select(
     items: Iterable[ContextItem | Versions],
-    budget: ContextBudget | int,
+    budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
+    model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
 ) -> ContextResult:
@@ -103,10 +130,12 @@ def select(
 
     Args:
         items: The candidates, in any iterable. Use `Versions` for an item that you have shorter versions of.
-        budget: The limits, or just a number of tokens.
+        budget: The limits; or a number of tokens; or a share of what the model takes as input, such as "75%".
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: The user's question, in plain words. Scorers that take one, such as those of the presets, use it.
+        model: The model's name, as `pycupel.tokens.limits_of` takes it. If it is known, the budget is kept within its
+            limits, and a note says if they allow less.
         shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
@@ -117,7 +146,7 @@ def select(
     Raises:
         TypeError: an argument has the wrong type.
         InvalidBudgetError: the budget is negative.
-        InvalidArgumentError: there is no such preset.
+        InvalidArgumentError: there is no such preset, or the budget is a share of an unknown model.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
         PipelineConfigError: the policy's slicer cannot choose among versions.
@@ -125,6 +154,11 @@ def select(
         CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
     """
     pipeline = Pipeline.from_policy(policy)
+    limited: tuple[str, ...] = ()
+    if model is not None or isinstance(budget, str):
+        from pycupel.tokens.limits import allowance  # noqa: PLC0415 - most calls name no model
+
+        budget, _, limited = allowance(budget, model, pipeline.models)
     limits = ContextBudget.of(budget)
     with_report = checked_bool("explain", explain)
     shortener = pipeline.shorten if shorten is None else shorten
@@ -136,8 +170,9 @@ def select(
         candidates, shortener = unpacked(candidates, shortener)
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
-    selection = pipeline.select(pipeline.rank(candidates, query=query), limits)
-    notes, shortened = selection.notes, selection.shortened
+    selection: Any = select_once(pipeline, candidates, limits, query, with_items=with_report)
+    # The record of the run makes the notes when they are first read.
+    notes: Any = (*limited, *selection.notes) if limited else selection
     if with_report:
-        return ExplainedResult(selection.items, notes, shortened=shortened, report=selection.report)
-    return ContextResult(selection.items, notes, shortened=shortened)
+        return ExplainedResult(selection.items, notes, shortened=selection.shortened, report=selection.report)
+    return ContextResult(selection.items, notes, shortened=selection.shortened)

@@ -66,6 +66,7 @@ def test_a_wrong_budget_is_not_the_fault_of_a_variant() -> None:
         policy_sensitivity([A, B], -1, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
 
 
+@pytest.mark.proves("S-PS-02")
 def test_the_example_of_the_chapter() -> None:
     """Examples: two policies that rank two items in opposite ways; both items swing."""
     report = policy_sensitivity([A, B], BUDGET, [("priority", PRIORITY), ("reflexive", REFLEXIVE)])
@@ -87,6 +88,7 @@ def test_a_variant_is_what_a_dry_run_gives() -> None:
         assert len(each.included) + len(each.excluded) == 2
 
 
+@pytest.mark.proves("S-PS-04")
 def test_the_statuses_are_named_as_in_the_chapter() -> None:
     """Types: ItemStatus."""
     assert [(status.name, status.value) for status in ItemStatus] == [
@@ -106,6 +108,7 @@ def test_a_report_is_a_value() -> None:
 # --- what the semantics demand
 
 
+@pytest.mark.proves("S-PS-05")
 def test_items_are_matched_by_content() -> None:
     """Diff semantics: content-keyed, ordinal comparison; neither identity nor case folding."""
     upper, lower = hinted("Note", 40, 0.1, priority=10), hinted("note", 40, 0.9, priority=1)
@@ -116,6 +119,7 @@ def test_items_are_matched_by_content() -> None:
     ]
 
 
+@pytest.mark.proves("S-PS-06")
 def test_only_items_that_swing_are_listed() -> None:
     """Diff semantics: what is in everywhere, or out everywhere, is no difference."""
     always, never = hinted("always", 1, 1.0, priority=20), hinted("never", 1_000, 1.0, priority=20)
@@ -123,11 +127,13 @@ def test_only_items_that_swing_are_listed() -> None:
     assert [diff.content for diff in report.diffs] == ["item-a", "item-b"]
 
 
+@pytest.mark.proves("S-PS-06")
 def test_equal_policies_do_not_differ() -> None:
     """Diff semantics: swing only."""
     assert policy_sensitivity([A, B], BUDGET, {"one": PRIORITY, "other": PRIORITY}).diffs == ()
 
 
+@pytest.mark.proves("S-PS-11", "S-PS-07")
 def test_one_dissenter_of_many_is_a_difference_with_a_status_for_each() -> None:
     """PolicySensitivityDiffEntry: one entry per variant, in input order."""
     labels = "zyxw"
@@ -178,6 +184,7 @@ def test_a_duplicate_has_one_status_for_each_variant() -> None:
     assert policy_sensitivity(items, BUDGET, {"one": REFLEXIVE, "every": every}).diffs == ()
 
 
+@pytest.mark.proves("S-PS-11")
 def test_a_duplicate_that_swings_is_listed_once() -> None:
     """PO-01: exactly one status per variant."""
     items = [A, hinted("item-b", 40, 0.9, priority=1), hinted("item-b", 40, 0.8, priority=2)]
@@ -186,6 +193,7 @@ def test_a_duplicate_that_swings_is_listed_once() -> None:
     assert len(report.diffs) == 2
 
 
+@pytest.mark.proves("S-PS-08")
 @pytest.mark.parametrize("variants", [{}, [], (), {"one": PRIORITY}, [("one", Pipeline(PriorityScorer()))]])
 def test_fewer_than_two_variants_are_refused(variants: Any) -> None:
     """Minimum variants, PO-02: MUST require at least 2, policies or pipelines alike. The items are not looked at."""
@@ -247,6 +255,7 @@ def test_labels_may_repeat() -> None:
     assert report.diffs[0].statuses == (("same", IN), ("same", OUT))
 
 
+@pytest.mark.proves("S-PS-03", "S-PS-10")
 @pytest.mark.parametrize("make", [Policy, Pipeline])
 def test_policies_and_pipelines_may_have_count_quotas(make: Any) -> None:
     """PO-06, Language notes: the pipeline form MUST do; here a policy does, too."""
@@ -255,6 +264,7 @@ def test_policies_and_pipelines_may_have_count_quotas(make: Any) -> None:
     assert [diff.content for diff in report.diffs] == ["item-a"]
 
 
+@pytest.mark.proves("S-PS-09")
 def test_the_budget_applies_to_every_variant() -> None:
     """PO-07, Explicit budget parameter."""
     budget = ContextBudget(77, 44, output_reserve=3)
@@ -274,6 +284,7 @@ def test_observers_are_not_called() -> None:
 # --- what may be given
 
 
+@pytest.mark.proves("S-PS-03")
 def test_policies_and_pipelines_may_be_mixed_in_any_iterable() -> None:
     def variants() -> Iterator[tuple[str, Policy | Pipeline]]:
         yield "policy", PRIORITY

@@ -10,12 +10,10 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import active_children
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -64,68 +62,6 @@ def test_the_output_does_not_depend_on_the_number_of_workers(log: Path, tmp_path
     assert not active_children(), "all workers have ended"
     assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
     assert one == two
-
-
-def test_an_interrupt_ends_a_worker_without_a_traceback() -> None:
-    """And one that comes while workers are started, when their processes are not ready for it."""
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        with local._interrupts(held=True):
-            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-            assert signal.sigpending() == {signal.SIGINT}
-            signal.sigwait({signal.SIGINT})
-        local._end_on_interrupt()
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        local._end_on_interrupt()
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "a job in the background goes on"
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_a_worker_is_interrupted_while_it_processes_a_chunk_but_not_while_it_sends_the_result(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """This process would wait forever for the rest of a result that is half sent."""
-
-    def is_held() -> bool:
-        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-
-    held: list[bool] = []
-    monkeypatch.setattr(local, "process", lambda *_: held.append(is_held()))
-    with local._interrupts(held=True):
-        local._process(cast(Chunk, None), Job(Policy(ReflexiveScorer()), None, to_parquet=False))
-        held.append(is_held())
-    assert held == [False, True]
-
-
-def test_an_interrupt_does_not_wait_for_the_input() -> None:
-    """Interrupts are held while workers are started, but not while a slow file is read."""
-    held: list[bool] = []
-
-    def slow() -> Iterator[Chunk]:
-        held.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-        yield from ()
-
-    assert [*local.run_local(slow(), Job(Policy(ReflexiveScorer()), None, to_parquet=False), workers=2)] == []
-    assert held == [False]
-
-
-def test_an_interrupted_pool_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the normal path it is, so that no worker is left when the batch returns."""
-    ended: list[bool] = []
-    monkeypatch.setattr(ProcessPoolExecutor, "shutdown", lambda _, wait=True, **__: ended.append(wait))
-
-    def chunks_of(error: type[BaseException] | None) -> Iterator[Chunk]:
-        yield from ()
-        if error is not None:
-            raise error
-
-    job = Job(Policy(ReflexiveScorer()), None, to_parquet=False)
-    assert [*local.run_local(chunks_of(None), job, 2)] == []
-    with pytest.raises(KeyboardInterrupt):
-        list(local.run_local(chunks_of(KeyboardInterrupt), job, 2))
-    assert ended == [True, False]
 
 
 def test_a_poisoned_request_is_one_error_row(tmp_path: Path) -> None:
@@ -287,11 +223,18 @@ def test_resuming_leaves_the_files_of_others_alone(log: Path, tmp_path: Path) ->
     assert content_of(out) == {**whole, **others}
 
 
-@pytest.mark.parametrize("manifest", ["[]", "not json", "{}"])
-def test_a_manifest_of_something_else_is_not_resumed(manifest: str, log: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("manifest", "problem"),
+    [
+        ("{}", "it was written with another format and another policy"),
+        ("[]", r"its manifest\.json is damaged, or belongs to another program"),
+        ("not json", r"its manifest\.json is damaged, or belongs to another program"),
+    ],
+)
+def test_a_manifest_of_something_else_is_not_resumed(manifest: str, problem: str, log: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text(manifest)
-    with pytest.raises(InvalidArgumentError, match="it was written with another format and another policy"):
+    with pytest.raises(InvalidArgumentError, match=problem):
         run_batch([log], "rag", tmp_path / "out", resume=True)
     assert content_of(tmp_path / "out") == {"manifest.json": manifest.encode()}
 
@@ -508,6 +451,7 @@ def test_wrong_arguments(log: Path, tmp_path: Path) -> None:
     for one in (str(log), log):
         with pytest.raises(TypeError, match="inputs must be an iterable of paths, not "):
             run_batch(one, "rag", tmp_path / "out")
+    refused("max_line must be greater than 0, not -1", log, max_line=-1)
     with pytest.raises(FileNotFoundError):
         run_batch([tmp_path / "missing"], "rag", tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -546,4 +490,6 @@ def test_an_empty_log_has_an_empty_output(tmp_path: Path) -> None:
 
 def test_an_output_that_was_never_begun_has_no_parts(log: Path, tmp_path: Path) -> None:
     job = chunks.Job(policy=__import__("pycupel.policies").policies.preset("rag"), other=None, to_parquet=False)
-    assert Output(tmp_path / "new", [log], job).open(resume=True) == {}
+    output = Output(tmp_path / "new", [log], job)
+    with output.locked():
+        assert output.open(resume=True) == {}

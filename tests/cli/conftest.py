@@ -30,12 +30,12 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture(scope="session")
 def preloaded() -> Iterator[Path]:
-    # A socket's address has at most some 100 characters, which pytest's own folders may exceed.
-    with TemporaryDirectory(prefix="pycupel-") as directory:
-        program, address = Path(directory, "bin", "pycupel"), Path(directory, "server")
+    with TemporaryDirectory(prefix="pycupel-") as name:
+        folder = Path(name)
+        program = folder / "bin" / "pycupel"
         program.parent.mkdir()
-        write_client(program, address)
-        with running_server(address):
+        write_client(program, folder)
+        with running_server(folder):
             yield program
 
 

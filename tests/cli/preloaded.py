@@ -26,13 +26,15 @@ from tests.cli.console import ROOT, write_program
 
 __all__ = ["running_server", "write_client"]
 
-# It imports nothing that takes time.
+# It imports nothing that takes time. The address is relative to its folder, because it has at most some 100 characters.
 CLIENT = """\
 import _socket, os, sys
+directory = os.getcwd()
+os.chdir(sys.argv.pop(1))
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-server.connect(sys.argv.pop(1))
+server.connect("server")
 environment = [name + "=" + value for name, value in os.environ.items()]
-parts = [str(len(sys.argv)), os.getcwd(), *sys.argv[1:], *environment]
+parts = [str(len(sys.argv)), directory, *sys.argv[1:], *environment]
 message = os.fsencode("\\0".join(parts))
 streams = b"".join(each.to_bytes(4, sys.byteorder) for each in (0, 1, 2))
 sent = server.sendmsg([message], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
@@ -42,18 +44,18 @@ os._exit(int(server.recv(10) or 255))
 """
 
 
-def write_client(program: Path, address: Path) -> None:
-    """Write the program that runs its command line at the server with this address."""
+def write_client(program: Path, folder: Path) -> None:
+    """Write the program that runs its command line at the server with its socket in this folder."""
     client = program.with_suffix(".py")
     client.write_text(CLIENT, encoding="utf-8")
-    write_program(program, f'"{sys.executable}" -IS "{client}" "{address}"')
+    write_program(program, f'"{sys.executable}" -IS "{client}" "{folder}"')
 
 
 @contextmanager
-def running_server(address: Path) -> Iterator[None]:
-    """A server at this address, ready when the block begins."""
+def running_server(folder: Path) -> Iterator[None]:
+    """A server with its socket in this folder, ready when the block begins."""
     environment = {**os.environ, "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "tests.cli.preloaded", str(address)]
+    command = [sys.executable, "-m", "tests.cli.preloaded", str(folder)]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stdout
         assert server.stdout.readline() == "ready\n"
@@ -63,14 +65,15 @@ def running_server(address: Path) -> Iterator[None]:
             server.terminate()
 
 
-def serve(address: str) -> None:
+def serve(folder: str) -> None:
     for verb in VERBS:
         load_verb(verb)
     gc.freeze()
     # Nobody waits for those that attend to a client.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
+        os.chdir(folder)
+        listener.bind("server")
         listener.listen()
         print("ready", flush=True)  # noqa: T201
         while True:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -159,3 +162,51 @@ def batch_options(*arguments: str) -> object:
 
     log, out = arguments
     return verb_parser("batch", VERBS["batch"], batch).parse_args([log, "-o", out, "--workers", "1"])
+
+
+def test_sigterm_is_left_alone_outside_of_the_main_thread_and_after_the_job(log: str, tmp_path: Path) -> None:
+    """Python lets only the main thread handle signals, but a program may call `main` in another one."""
+    codes: list[int] = []
+
+    def run(*_: object) -> None:
+        screen = Screen(io.StringIO(), io.StringIO())
+        codes.append(batch.run(batch_options(log, str(tmp_path / f"out{len(codes)}")), screen))
+
+    before = signal.getsignal(signal.SIGTERM)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    run()
+    assert codes == [0, 0]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_sigterm_interrupts_the_job(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def terminated(output: Output, part: Part) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Output, "write", terminated)
+    screen = Screen(io.StringIO(), io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+    assert screen.err.getvalue() == "pycupel: interrupted; use --resume to continue\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("damaged", ["tally-000000.json", "manifest.json"])
+def test_a_damaged_output_is_a_message_and_no_traceback(damaged: str, call: Call, log: str, tmp_path: Path) -> None:
+    arguments = ("batch", log, "-o", str(tmp_path / "out"), "--workers", "1", "--quiet")
+    assert call(*arguments).code == 0
+    (tmp_path / "out" / damaged).write_text("{")
+    done = call(*arguments, "--resume")
+    assert (done.code, done.out) == (2, "")
+    assert damaged in done.err
+    assert "is damaged" in done.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_a_full_disk_is_a_message_with_the_file(call: Call, log: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.json.tmp").symlink_to("/dev/full")
+    done = call("batch", log, "-o", str(out), "--workers", "1")
+    assert (done.code, done.err) == (2, f"pycupel: {out / 'manifest.json'}: no space left on device\n")

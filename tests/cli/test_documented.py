@@ -35,7 +35,7 @@ def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, quick_shell: S
     browser.write_text("#!/bin/sh\nkill -INT $PPID\n", encoding="utf-8")
     browser.chmod(0o755)
     for line in example.splitlines():
-        until = f"BROWSER={browser} timeout --foreground 60 " if line.startswith("pycupel play ") else ""
+        until = "BROWSER=../browser timeout --foreground 60 " if line.startswith("pycupel play ") else ""
         done = quick_shell.run(until + line)
         assert done.returncode == (1 if name == "diff" else 0), done.stderr
         assert "Traceback" not in done.stderr

@@ -37,7 +37,8 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "of them not in the file",
         "newest-first",
     ):
-        assert section in out
+        # Where the line with the path of the file wraps depends on the path.
+        assert "".join(section.split()) in "".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -94,13 +95,17 @@ def test_many_tools_are_summed_up_and_arguments_shown(call: Call) -> None:
     assert "\x1b" not in out
 
 
-def test_long_names_that_begin_alike_can_be_told_apart(call: Call, tmp_path: Path) -> None:
+def test_long_names_that_begin_alike_can_be_told_apart(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The names of the files are all of their paths, which may have spaces.
+    monkeypatch.chdir(tmp_path)
     rows: list[dict[str, Any]] = [{"role": "user", "content": "a"}]
     for name in ("mcp__tracker__create_an_issue", "mcp__tracker__create_a_comment"):
         calls = [{"id": name, "function": {"name": name, "arguments": "{}"}}]
         rows.append({"role": "assistant", "content": "", "tool_calls": calls})
         rows.append({"role": "tool", "tool_call_id": name, "content": "word " * 9})
-    paths = [tmp_path / f"a-policy-with-a-long-name-{n}.json" for n in (1, 2)]
+    paths = [Path(f"a-policy-with-a-long-name-{n}.json") for n in (1, 2)]
     for path in paths:
         path.write_text('{"scorers": [{"type": "recency", "weight": 1}]}', encoding="utf-8")
     out = call("context", "-", "-b", "500", *(f"-p{path}" for path in paths), text=json.dumps(rows)).out

@@ -160,7 +160,7 @@ class TestTheDoctor:
         assert lives["assistant: first answer"] == ("assistant", 1, 1)
         assert lives["user: third question"] == ("user", 2, 3)
         (summary,) = [life for label, life in lives.items() if label.startswith("summary: ")]
-        assert summary == ("summary", 2, 3)
+        assert summary == ("user", 2, 3), "a summary is sent as a message of the user"
 
     def test_a_summary_that_was_never_sent_has_no_life(self, call: Call, tmp_path: Path) -> None:
         path = tmp_path / "compacted.jsonl"

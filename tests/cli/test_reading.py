@@ -161,3 +161,54 @@ def test_a_history_is_written_in_the_shape_in_which_it_came(call: Call, text: st
 )
 def test_what_is_no_history(call: Call, text: str, message: str) -> None:
     assert call("trim", "-", "-b", "100", text=text)[::2] == (2, f"pycupel: {message}\n")
+
+
+STREAMING = [
+    ("select", "-b", "5"),
+    ("explain", "-b", "5"),
+    ("sweep", "-b", "5"),
+    ("diff", "-b", "5", "-p", "chat", "-p", "rag"),
+    ("trim", "-b", "5"),
+    ("lint",),
+    ("count",),
+    ("context",),
+    ("replay", "-b", "5"),
+]
+
+
+@pytest.mark.parametrize("verb", STREAMING, ids=lambda verb: verb[0])
+def test_an_endless_line_is_an_error(call: Call, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    """`/dev/zero` and an archive of a few kilobytes filled the memory."""
+    bomb = tmp_path / "bomb.jsonl.gz"
+    bomb.write_bytes(gzip.compress(b'{"content": "' + b"x" * 2_000_000))
+    for path in ["/dev/zero"] * Path("/dev/zero").exists() + [str(bomb)]:
+        done = call(verb[0], path, *verb[1:], "--max-line", "100000")
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            f"pycupel: {path}: line 1 is longer than 100,000, the limit for a line\n"
+            "  Raise the limit with max_line= or --max-line if it has to be that long.\n"
+        )
+
+
+def test_the_longest_line_may_be_chosen(call: Call) -> None:
+    line = json.dumps({"content": "x" * 50, "tokens": 3})
+    for longest, code in ((len(line), 0), (len(line) - 1, 2), (10**30, 0)):
+        assert call("select", "-", "-b", "5", "--max-line", str(longest), text=line).code == code
+    for longest in (0, -1):
+        done = call("select", "-", "-b", "5", f"--max-line={longest}", text=line)
+        assert (done.code, done.err) == (2, f"pycupel: --max-line must be 1 or more, not {longest}\n")
+    assert "--max-line N" in call("select", "--help").out
+    assert "default: 256 MiB" in call("select", "--help").out
+
+
+@pytest.mark.parametrize("verb", [("trim", "-b", "50"), ("lint",), ("count",)], ids=lambda verb: verb[0])
+@pytest.mark.parametrize("key", ["system", "instructions", "systemInstruction"])
+def test_a_system_prompt_that_is_none_is_an_error(call: Call, verb: tuple[str, ...], key: str) -> None:
+    """It was a traceback."""
+    text = json.dumps({"messages": [{"role": "user", "content": "a"}], key: 5})
+    done = call(verb[0], "-", *verb[1:], text=text)
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        "pycupel: stdin: record 1: the system prompt must be a string, blocks or a message, not 5 (int)\n",
+    )

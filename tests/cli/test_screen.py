@@ -12,12 +12,15 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pycupel import KindScorer, Policy
 from pycupel.cli import exits, logs, main, output
 from pycupel.cli.output import Screen, visible
+from pycupel.policies import parse_policy, policy_to_dict
 from tests.cli.calls import Call
 from tests.cli.console import Shell
 
@@ -84,13 +87,15 @@ def test_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("plain é 漢", "plain é 漢"),
         ("red \x1b[31m", "red \\x1b[31m"),
-        ("a\nb\tc", "a\nb\tc"),
+        ("a\nb\tc", "a\nb\\tc"),
+        ("a\rb\x0b\x0c\x1c\x85\u2028\xa0", "a\\rb\\x0b\\x0c\\x1c\\x85\\u2028\\xa0"),
         ("\u202eabc\u200f \x9b \u200b", "\\u202eabc\\u200f \\x9b \\u200b"),
         ("\ud800", "\\ud800"),
     ],
 )
 def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
+    assert visible("a\r\n\tb \x1b \u202e", laid_out=True) == "a\r\n\tb \\x1b \\u202e", "a table lays out its words"
 
 
 def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,8 +249,16 @@ def test_an_interrupt_is_no_traceback(shell: Shell) -> None:
     assert err == ""
 
 
-def test_an_interrupted_batch_is_no_traceback_of_its_workers(shell: Shell) -> None:
-    """As in a terminal, where Ctrl-C goes to all processes."""
+@pytest.mark.parametrize(
+    ("interrupt", "sent"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGTERM)]
+)
+def test_an_interrupted_batch_is_no_traceback_of_its_workers(
+    interrupt: Callable[[int, int], None], sent: signal.Signals, shell: Shell
+) -> None:
+    """As in a terminal, where Ctrl-C goes to all processes, and as from a supervisor, which sends SIGTERM.
+
+    The pipe that is read until its end is that of the workers, too, so all of them have ended.
+    """
     requests = shell.run("pycupel demo requests").stdout
     (shell.directory / "requests.jsonl").write_text(requests * 2_000, encoding="utf-8")
     process = subprocess.Popen(
@@ -260,7 +273,7 @@ def test_an_interrupted_batch_is_no_traceback_of_its_workers(shell: Shell) -> No
     while not (shell.directory / "out" / "part-000000.jsonl").exists():
         assert process.poll() is None
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
+    interrupt(process.pid, sent)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "pycupel: interrupted; use --resume to continue\n")
 
@@ -293,3 +306,49 @@ def test_a_terminal_that_knows_only_ascii(shell: Shell) -> None:
     done = shell.run('printf \'{"content": "na\\u00efve", "tokens": 1}\' | pycupel select - -b 5 --quiet')
     assert done.stdout == '{"content": "na\\u00efve", "tokens": 1, "kind": "Message", "source": "Chat"}\n'
     assert output.Screen is Screen
+
+
+# A carriage return, escape sequences, line breaks of Unicode, bidirectional marks, and what cannot be seen.
+HOSTILE = "a\rb\x1b[31m\x9b31m\x07\x85\u2028\u202e\u2066\u200b\x7f\U000e0001\x00c"
+
+
+def is_harmless(text: str) -> bool:
+    return text.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("select", HOSTILE.replace("\0", "") + "\nx", "-b", "5"), ""),
+        ((HOSTILE,), ""),
+        (("select", "-", "-b", HOSTILE), ""),
+        (("select", "-", f"--{HOSTILE}"), ""),
+        (("select", "-", "-b", "5", "-p", HOSTILE), ""),
+        (("select", "-", "-b", "5", "--counter", HOSTILE), json.dumps({"content": "a", "tokens": 1})),
+        (("select", "-", "-b", "5"), json.dumps({"content": "a", "tokens": 1, HOSTILE: 1})),
+        (("select", "-", "-b", "5", "--strict"), json.dumps({"content": "a", "tokens": 1, HOSTILE: 1})),
+        (("select", "-", "-b", "5"), json.dumps({"content": "a", "tokens": HOSTILE})),
+        (("trim", "-", "-b", "5"), json.dumps([{"role": HOSTILE, "content": "a"}])),
+        (("lint", "-", "--provider", HOSTILE), json.dumps([{"role": "user", "content": "a"}])),
+        (("policy", "show", HOSTILE), ""),
+        (("policy", "check", HOSTILE.replace("\0", "") + ".yaml"), ""),
+        (("conformance", HOSTILE.replace("\0", "")), ""),
+    ],
+)
+def test_messages_have_nothing_that_a_terminal_interprets(call: Call, arguments: tuple[str, ...], text: str) -> None:
+    """A carriage return let the rest of a message replace its beginning."""
+    done = call(*arguments, text=text)
+    assert done.err
+    assert is_harmless(done.err)
+    assert all(line.startswith(("pycupel: ", "  ")) for line in done.err.splitlines()), "and no name fakes a message"
+
+
+@pytest.mark.parametrize("form", ["json", "toml", "yaml"])
+def test_a_policy_is_shown_without_what_a_terminal_interprets(call: Call, tmp_path: Path, form: Any) -> None:
+    policy = Policy(KindScorer({f"k{HOSTILE}": 1}), name=f"é {HOSTILE}", description=HOSTILE)
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(policy_to_dict(policy)))
+    done = call("policy", "show", str(path), "--format", form)
+    assert is_harmless(done.out)
+    assert ("é" in done.out) is (form != "yaml")
+    assert parse_policy(done.out, form) == policy

@@ -106,6 +106,7 @@ def test_the_hint_has_two_spellings(name: str) -> None:
     assert build.build_item({"content": "text", "tokens": 5, name: 0.25}).future_relevance_hint == 0.25
 
 
+@pytest.mark.proves("S-CF-04")
 def test_unknown_fields_of_an_item_are_ignored() -> None:
     """Test Vector Format: implementations SHOULD ignore unknown fields. CV-02."""
     assert build.build_item({"content": "text", "tokens": 5, "score": 1.0, "colour": "red"}) == ContextItem("text", 5)

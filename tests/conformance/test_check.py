@@ -9,8 +9,8 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, ScoredItem
 from pycupel.conformance.check import check_vector
-from pycupel.model.checks import describe
 from pycupel.registry import SLICERS
+from pycupel.text import describe
 from tests import registries
 from tests.conformance.passing_vectors import (
     PASSING,
@@ -26,6 +26,7 @@ from tests.conformance.passing_vectors import (
 )
 
 
+@pytest.mark.proves("S-CF-05")
 @pytest.mark.parametrize("vector", PASSING.values(), ids=PASSING.keys())
 def test_a_right_vector_passes(vector: str) -> None:
     check_vector(tomllib.loads(vector))
@@ -34,6 +35,7 @@ def test_a_right_vector_passes(vector: str) -> None:
 # --- scoring
 
 
+@pytest.mark.proves("S-IN-02", "S-CF-06")
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -92,6 +94,7 @@ def test_a_vector_may_have_its_own_tolerance(epsilon: float, passes: bool) -> No
         assert f"(epsilon {epsilon})" in problem_of(vector)
 
 
+@pytest.mark.proves("S-IN-02", "S-CF-06")
 def test_a_tolerance_is_exclusive() -> None:
     """CV-08: a difference of exactly epsilon is too much."""
     text = f"{SCORING}\n[tolerance]\nscore_epsilon = {2**-10}\n"
@@ -428,6 +431,7 @@ def test_names_are_found_in_any_spelling(vector: str, old: str, new: str) -> Non
     check_vector(changed(vector, old, new))
 
 
+@pytest.mark.proves("S-CF-07")
 def test_an_unknown_stage_does_not_pass() -> None:
     """RUN-CONFORMANCE-SUITE: an unknown stage is an error."""
     defect = defect_of(changed(SCORING, '"scoring"', '"sorting"'))

@@ -30,6 +30,7 @@ def test_a_pipeline_vector_without_a_list_of_output_expects_none() -> None:
     assert problem_of(vector) == OUTPUT.format("[]")
 
 
+@pytest.mark.proves("S-CF-05")
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -188,6 +189,7 @@ def test_a_pipeline_vector_may_have_its_own_tolerance() -> None:
     check_vector(changed(text, "score_approx = 0.9", "score_approx = 0.9005"))
 
 
+@pytest.mark.proves("S-CF-04")
 @pytest.mark.parametrize(
     ("vector", "old", "new"),
     [

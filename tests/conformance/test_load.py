@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pycupel.conformance.load import add_seconds, read_vector
+from pycupel.errors import DocumentError
 
 MIDNIGHT = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -115,6 +116,7 @@ def test_a_file_with_windows_line_ends_is_read(tmp_path: Path) -> None:
 
 def test_what_is_no_toml_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "vector.toml"
-    path.write_text("[test\n", encoding="utf-8")
-    with pytest.raises(tomllib.TOMLDecodeError):
-        read_vector(path)
+    for text, problem in (("[test\n", "Expected ']'"), ("a = 0x" + "f" * 4_000, r"Exceeds the limit \(4300 digits\)")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(DocumentError, match=f"^invalid TOML: {problem}"):
+            read_vector(path)

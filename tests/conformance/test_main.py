@@ -26,7 +26,7 @@ def write(root: Path, **files: str) -> str:
 
 
 def test_exit_code_0_if_all_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """API: exit 0 only when all pass."""
+    """Exit 0 only when all pass."""
     directory = write(tmp_path, required__a=RIGHT, required__b=RIGHT, optional__c=RIGHT, d=RIGHT)
     assert main([directory]) == 0
     out, err = capsys.readouterr()
@@ -40,6 +40,7 @@ def test_exit_code_0_if_all_pass(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert err == ""
 
 
+@pytest.mark.proves("S-CF-03")
 def test_a_named_suite_shows_a_level(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([write(tmp_path, required__a=RIGHT, optional__b=RIGHT), "--suite", "My suite 1.0"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import logging
+import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import Mock
 
@@ -33,7 +37,7 @@ from pycupel.diagnostics import (
     TraceEvent,
 )
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, PinnedExceedsBudgetError
-from pycupel.pipeline.trace import TimedTrace
+from pycupel.pipeline.notify import Notifier
 
 STAGES = ["Classify", "Score", "Deduplicate", "Slice", "Place"]
 
@@ -95,6 +99,7 @@ class Listener(TraceCollector):
         return [value for kind, value in self.calls if kind == name]
 
 
+@pytest.mark.proves("S-TC-01", "S-TC-02", "S-EV-09")
 def test_every_stage_tells_what_it_excluded_then_its_items_then_itself() -> None:
     """EV-02: item events precede the event of their stage."""
     listener = Listener()
@@ -116,6 +121,7 @@ def test_every_stage_tells_what_it_excluded_then_its_items_then_itself() -> None
     assert listener.calls[-1][0] == "completed"
 
 
+@pytest.mark.proves("S-EV-01", "S-EV-04")
 def test_the_messages_tell_numbers_and_never_content() -> None:
     """EV-01: item events have a message of the form "<Variant>: <numbers>", a count of 1 and no duration."""
     collector = DiagnosticTraceCollector(TraceDetailLevel.ITEM)
@@ -139,6 +145,7 @@ def test_the_messages_tell_numbers_and_never_content() -> None:
             assert not any(content in event.message for content in ("broken", "pinned ", "best", "copy", "large"))
 
 
+@pytest.mark.proves("S-EV-08")
 @pytest.mark.parametrize("items", [[], ITEMS, [item("only", -5)]], ids=["nothing", "some", "invalid"])
 def test_each_stage_has_exactly_one_event_even_with_no_items(items: list[ContextItem]) -> None:
     """EV-05, EV-03: five stage events, in order; the counts are what comes out."""
@@ -149,6 +156,7 @@ def test_each_stage_has_exactly_one_event_even_with_no_items(items: list[Context
     assert collector.events[-1].item_count == len(selected)
 
 
+@pytest.mark.proves("S-EV-02")
 def test_stage_events_count_what_comes_out() -> None:
     """EV-03."""
     collector = DiagnosticTraceCollector()
@@ -156,6 +164,7 @@ def test_stage_events_count_what_comes_out() -> None:
     assert [event.item_count for event in collector.events] == [5, 4, 3, 2, 3]
 
 
+@pytest.mark.proves("S-TC-07", "S-TC-12")
 def test_item_events_are_discarded_at_stage_detail() -> None:
     """TC-02: the lists are complete at any level; only the events differ."""
     stage, both = DiagnosticTraceCollector("Stage"), DiagnosticTraceCollector("Item")
@@ -167,6 +176,7 @@ def test_item_events_are_discarded_at_stage_detail() -> None:
     assert len(stage.events) == 5
 
 
+@pytest.mark.proves("S-TC-08", "S-RP-03")
 def test_run_with_a_collector_and_dry_run_report_the_same() -> None:
     """TraceCollector, BS-02: a dry run has item detail."""
     collector = DiagnosticTraceCollector(TraceDetailLevel.ITEM)
@@ -201,6 +211,79 @@ def test_the_hooks_get_candidates_lists_report_and_snapshots() -> None:
     assert [s.duration_ms for s in snapshots] == [e.duration_ms for e in listener.heard("stage")]
 
 
+@pytest.mark.proves("S-DG-01")
+def test_a_collector_belongs_to_the_call() -> None:
+    """Ownership Model: a pipeline stores none, so that the next run without one records nothing."""
+    collector = DiagnosticTraceCollector()
+    before = dataclasses.asdict(PIPELINE)
+    PIPELINE.run(ITEMS, BUDGET, collector=collector)
+    told = collector.events
+    assert len(told) == 5
+    PIPELINE.run(ITEMS[:2], BUDGET)
+    assert collector.events is told or collector.events == told
+    assert dataclasses.asdict(PIPELINE) == before
+    assert "collector" not in before
+
+
+@pytest.mark.proves("S-DG-02")
+def test_runs_at_the_same_time_have_collectors_of_their_own() -> None:
+    """Ownership Model: one pipeline, two runs that wait for each other, and two levels of detail."""
+    meeting = threading.Barrier(2, timeout=10)
+
+    class Waiting:
+        def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+            meeting.wait()
+            return 0.5
+
+    shared = Pipeline(Waiting())
+
+    def watched(level: str, content: str) -> SelectionReport:
+        collector = DiagnosticTraceCollector(level)  # type: ignore[arg-type]
+        shared.run([item(content, 1), item(f"{content} too", 1)], BUDGET, collector=collector)
+        return collector.build_report()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(watched, ("Stage", "Item"), ("a", "b"))
+    assert [each.content for each in first.items + second.items] == ["a", "a too", "b", "b too"]
+    assert (len(first.events), len(second.events)) == (5, 5 + 2 + 2)
+
+
+@pytest.mark.proves("S-TC-10", "S-TC-04", "S-TC-05", "S-TC-06", "S-TC-13", "S-TC-07")
+def test_a_diagnostic_collector_is_enabled_and_keeps_what_it_is_told_in_order() -> None:
+    """TraceCollector: the default is Stage; stage events are always kept, item events from Item on."""
+    stage = [TraceEvent(PipelineStage.SLICE, 1.0, 1), TraceEvent(PipelineStage.CLASSIFY, 2.0, 2)]
+    about_items = [TraceEvent(PipelineStage.SCORE, 0.0, 1, "x"), TraceEvent(PipelineStage.CLASSIFY, 0.0, 1, "y")]
+    default, detailed = DiagnosticTraceCollector(), DiagnosticTraceCollector(TraceDetailLevel.ITEM)
+    assert default.detail_level is TraceDetailLevel.STAGE
+    for collector in (default, detailed):
+        assert collector.is_enabled is True
+        for one, other in zip(about_items, stage, strict=True):
+            collector.record_item_event(one)
+            collector.record_stage_event(other)
+    assert list(default.events) == stage
+    assert list(detailed.events) == [about_items[0], stage[0], about_items[1], stage[1]]
+
+
+@pytest.mark.proves("S-EV-07")
+def test_the_duration_of_a_stage_is_measured() -> None:
+    """Events: MUST be the wall-clock duration of the stage, in milliseconds."""
+
+    class Slow:
+        def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+            time.sleep(0.02)
+            return 0.5
+
+    collector = DiagnosticTraceCollector(TraceDetailLevel.ITEM)
+    start = time.perf_counter()
+    Pipeline(Slow()).run(ITEMS[2:4], BUDGET, collector=collector)
+    elapsed = 1_000 * (time.perf_counter() - start)
+    durations = {event.stage: event.duration_ms for event in collector.events if event.message is None}
+    assert 39.0 <= durations[PipelineStage.SCORE] <= elapsed
+    assert sum(durations.values()) <= elapsed
+    assert all(0.0 < duration < 1_000 for duration in durations.values())
+
+
+@pytest.mark.proves("S-TC-02")
 def test_a_failed_run_keeps_the_events_of_completed_stages() -> None:
     """TC-06, CL-02: a stage that raises has no event."""
     collector, listener = DiagnosticTraceCollector(), Listener()
@@ -240,6 +323,7 @@ def test_a_second_run_replaces_the_first() -> None:
     assert len(collector.events) == 5
 
 
+@pytest.mark.proves("S-TC-14")
 def test_the_callback_comes_after_the_recording_and_may_raise(caplog: pytest.LogCaptureFixture) -> None:
     """TC-03: never fatal, never silent."""
     seen: list[int] = []
@@ -256,6 +340,7 @@ def test_the_callback_comes_after_the_recording_and_may_raise(caplog: pytest.Log
     assert "cannot take Classify" in str(caplog.records[0].exc_info)
 
 
+@pytest.mark.proves("S-EV-10")
 def test_overflow_reaches_collector_and_observer_for_proceed_only() -> None:
     """PL-05, PL-06: never from a dry run."""
     events: list[OverflowEvent] = []
@@ -313,6 +398,7 @@ def test_a_collector_without_is_enabled_is_enabled() -> None:
     assert collector.stages == 5
 
 
+@pytest.mark.proves("S-TC-01")
 def test_the_base_class_does_nothing_and_is_enabled() -> None:
     assert TraceCollector().is_enabled
     assert PIPELINE.run(ITEMS, BUDGET, collector=TraceCollector()) == PIPELINE.run(ITEMS, BUDGET)
@@ -387,6 +473,7 @@ def test_a_callback_that_cannot_be_called_is_refused() -> None:
         DiagnosticTraceCollector(callback="print")  # type: ignore[arg-type]
 
 
+@pytest.mark.proves("S-TC-09")
 def test_detail_levels_are_ordered() -> None:
     """TraceDetailLevel: a higher ordinal includes the lower ones; strings would compare the other way round."""
     stage, detail = TraceDetailLevel.STAGE, TraceDetailLevel.ITEM
@@ -397,6 +484,7 @@ def test_detail_levels_are_ordered() -> None:
     assert [level.ordinal for level in (stage, detail)] == [0, 1]
 
 
+@pytest.mark.proves("S-DG-03", "S-TC-11")
 @pytest.mark.parametrize("collector", [None, NullTraceCollector()], ids=["none", "null"])
 def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
     monkeypatch: pytest.MonkeyPatch, collector: TraceCollector | None
@@ -410,10 +498,10 @@ def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
 
         monkeypatch.setattr(f"{module}.{name}", refuse)
 
-    count("pycupel.pipeline.trace", "perf_counter")
-    count("pycupel.pipeline.selection", "deferred_report")
-    for name in ("TraceEvent", "StageTraceSnapshot", "perf_counter"):
-        count("pycupel.pipeline.collect", name)
+    count("pycupel.pipeline.record", "perf_counter")
+    count("pycupel.pipeline.record", "report_over")
+    for name in ("TraceEvent", "StageTraceSnapshot"):
+        count("pycupel.pipeline.notify", name)
     for name in ("_included_item", "_excluded_item", "_exceeded", "ExcludedItem", "NegativeTokens", "PinnedOverride"):
         count("pycupel.pipeline.explain", name)
     for name in ("perf_counter", "monotonic", "time"):
@@ -422,6 +510,7 @@ def test_nothing_is_built_and_no_clock_is_read_without_a_collector(
     assert made == []
 
 
+@pytest.mark.proves("S-TC-01", "S-TC-03", "S-TC-11", "S-TC-10")
 def test_the_null_collector_is_not_enabled_and_records_nothing() -> None:
     null = NullTraceCollector()
     assert null.is_enabled is False
@@ -509,8 +598,8 @@ def test_a_plain_collector_makes_nothing_before_it_is_asked(monkeypatch: pytest.
     """Stage detail: the run only takes the times."""
     collector = DiagnosticTraceCollector()
     with monkeypatch.context() as patch:
-        for name in ("explain._included_item", "explain._excluded_item", "explain._exceeded", "events._event"):
-            patch.setattr(f"pycupel.pipeline.{name}", lambda *_: pytest.fail("made too early"))
+        for name in ("_included_item", "_excluded_item", "_exceeded", "_event"):
+            patch.setattr(f"pycupel.pipeline.explain.{name}", lambda *_: pytest.fail("made too early"))
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
         report = collector.build_report()
     assert len(report.included) == len(report.excluded) == 3
@@ -568,8 +657,8 @@ def test_events_that_were_recorded_later_are_in_the_report() -> None:
 def test_a_collector_that_keeps_the_report_makes_no_cycle() -> None:
     for collector in (DiagnosticTraceCollector(), DiagnosticTraceCollector("Item"), Listener()):
         PIPELINE.run(ITEMS, BUDGET, collector=collector)
-        traces = [each for each in gc.get_objects() if isinstance(each, TimedTrace)]
-        assert [trace for trace in traces if collector in gc.get_referents(trace)] == []
+        notifiers = [each for each in gc.get_objects() if isinstance(each, Notifier)]
+        assert [notifier for notifier in notifiers if collector in gc.get_referents(notifier)] == []
 
 
 class Stages(DiagnosticTraceCollector):

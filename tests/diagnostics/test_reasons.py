@@ -78,6 +78,7 @@ REASONS = [reason for reason, *_ in TABLE]
 EACH = pytest.mark.parametrize("reason", REASONS, ids=lambda reason: type(reason).__name__)
 
 
+@pytest.mark.proves("S-ER-30")
 def test_there_are_ten_exclusion_reasons() -> None:
     """Exclusion Reasons: all 8 MUST be defined, reserved ones too. ER-02: and two about counts."""
     exported = [getattr(diagnostics, name) for name in diagnostics.__all__ if name != "UnknownReason"]
@@ -86,6 +87,7 @@ def test_there_are_ten_exclusion_reasons() -> None:
     assert len(reasons) == 10
 
 
+@pytest.mark.proves("S-ER-00", "S-ER-01", "S-ER-02", "S-ER-03", "S-ER-04", "S-ER-05", "S-ER-06", "S-ER-07")
 @pytest.mark.parametrize(("reason", "name", "fields", "text"), TABLE)
 def test_each_reason_carries_its_data(reason: Any, name: str, fields: dict[str, Any], text: str) -> None:
     """ER-08: data-carrying variants; the class name is the name on the wire."""
@@ -100,6 +102,7 @@ def test_the_repr_shows_name_and_fields(reason: Any, name: str, fields: dict[str
     assert repr(reason) == text
 
 
+@pytest.mark.proves("S-ER-35")
 @pytest.mark.parametrize(("reason", "name", "fields", "text"), TABLE)
 def test_every_field_must_be_given(reason: Any, name: str, fields: dict[str, Any], text: str) -> None:
     """Exclusion Reasons: data-carrying fields MUST be present."""
@@ -235,6 +238,7 @@ def test_reasons_can_be_matched(explain: Any, reason: ExclusionReason, expected:
     assert explain(reason) == expected
 
 
+@pytest.mark.proves("S-ER-32")
 @pytest.mark.parametrize(
     ("member", "value"),
     [(InclusionReason.SCORED, "Scored"), (InclusionReason.PINNED, "Pinned"), (InclusionReason.ZERO_TOKEN, "ZeroToken")],
@@ -246,6 +250,7 @@ def test_inclusion_reasons_have_the_specified_names(member: InclusionReason, val
     assert InclusionReason(value) is member
 
 
+@pytest.mark.proves("S-ER-32")
 def test_there_are_three_inclusion_reasons() -> None:
     assert len(InclusionReason) == 3
 

@@ -75,6 +75,7 @@ def hinted(content: str, tokens: int, score: float, **options: Any) -> ContextIt
 # --- the record
 
 
+@pytest.mark.proves("S-RP-01")
 def test_a_report_keeps_what_it_is_given() -> None:
     report = make_report()
     assert report.events == (EVENT,)
@@ -137,6 +138,7 @@ def test_included_tokens_leave_out_what_is_excluded() -> None:
     assert make_report().included_tokens == 10
 
 
+@pytest.mark.proves("S-RP-09")
 @pytest.mark.parametrize("total", [-1, 0, 3, 5])
 def test_the_number_of_candidates_is_that_of_the_items(total: int) -> None:
     """SR-08: total_candidates MUST equal len(included) + len(excluded)."""
@@ -209,11 +211,13 @@ DIFFERENT: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.proves("S-RP-12")
 def test_equal_reports_are_equal() -> None:
     assert make_report() == make_report()
     assert hash(make_report()) == hash(make_report())
 
 
+@pytest.mark.proves("S-RP-12")
 @pytest.mark.parametrize(
     "change",
     [
@@ -261,18 +265,21 @@ def test_two_dry_runs_give_the_same_selection() -> None:
 # --- what the pipeline puts into it
 
 
+@pytest.mark.proves("S-RP-05")
 def test_a_pinned_item_has_the_score_one() -> None:
     """SR-01, ER-07: also without tokens, and whatever its hint."""
     report = Pipeline(ReflexiveScorer()).dry_run([hinted("pin", 0, 0.25, pinned=True)], BUDGET)
     assert report.included == ((report.items[0], 1.0, InclusionReason.PINNED),)
 
 
+@pytest.mark.proves("S-RP-05")
 def test_a_zero_token_item_has_its_computed_score() -> None:
     """SR-01: not 0.0."""
     report = Pipeline(ReflexiveScorer()).dry_run([hinted("free", 0, 0.7)], BUDGET)
     assert report.included == ((report.items[0], 0.7, InclusionReason.ZERO_TOKEN),)
 
 
+@pytest.mark.proves("S-RP-02", "S-RP-11")
 def test_a_duplicate_has_its_computed_score_and_a_negative_item_zero() -> None:
     """SR-02, ER-06: only what was never scored has 0.0."""
     items = [hinted("same", 1, 0.9), hinted("same", 2, 0.4), hinted("broken", -3, 0.8)]
@@ -280,6 +287,7 @@ def test_a_duplicate_has_its_computed_score_and_a_negative_item_zero() -> None:
     assert report.excluded == ((items[1], 0.4, Deduplicated("same")), (items[2], 0.0, NegativeTokens(-3)))
 
 
+@pytest.mark.proves("S-RP-08")
 def test_the_included_items_are_in_placed_order() -> None:
     """SR-03: MUST be in final placed order."""
     items = [hinted(name, 1, score) for name, score in [("a", 0.1), ("b", 0.5), ("c", 0.9)]]
@@ -337,6 +345,7 @@ def test_the_report_knows_the_budget_in_force() -> None:
 # --- the other records
 
 
+@pytest.mark.proves("S-EV-06", "S-RP-06")
 @pytest.mark.parametrize(
     ("record", "fields"),
     [
@@ -361,12 +370,14 @@ def test_the_records_have_the_specified_fields_and_are_frozen(record: Any, field
     assert repr(record).startswith(f"{type(record).__name__}({fields[0]}=")
 
 
+@pytest.mark.proves("S-EV-03")
 def test_an_event_has_no_message_unless_given() -> None:
     """EV-01: stage events have no message."""
     assert TraceEvent(PipelineStage.SLICE, 0.5, 3).message is None
     assert TraceEvent(PipelineStage.SLICE, 0.0, 1, "Score: 0.5").message == "Score: 0.5"
 
 
+@pytest.mark.proves("S-EV-05")
 def test_there_are_five_observable_stages() -> None:
     """META-07: Sort is executed and has no name here."""
     assert [stage.value for stage in PipelineStage] == ["Classify", "Score", "Deduplicate", "Slice", "Place"]
@@ -389,6 +400,7 @@ def test_the_levels_of_detail_are_ordered(compare: Any, same: bool, up: bool, do
     assert (compare(stage, stage), compare(stage, item), compare(item, stage)) == (same, up, down)
 
 
+@pytest.mark.proves("S-TC-09")
 def test_the_levels_of_detail_have_the_specified_names() -> None:
     assert [level.value for level in TraceDetailLevel] == ["Stage", "Item"]
 

@@ -59,6 +59,7 @@ def follow_both_paths() -> None:
     report = select([*items, ContextItem("pinned", 5, pinned=True)], 200, "rag", explain=True).report
     assert report.included + report.excluded
     assert report.events
+    assert report.notes
     select(items, 120, shorten=KeyLines())
     history: list[dict[str, Any]] = [{"role": "user", "content": f"Question {i}"} for i in range(20)]
     for i in range(9):
@@ -69,6 +70,7 @@ def follow_both_paths() -> None:
     first = select_messages(history, 600)
     select_messages([*history, {"role": "assistant", "content": "An answer"}], 600, previous=first)
     select_messages(history, 900, documents=items)
+    select_messages([{"role": "user", "content": [{"type": "text", "text": "A part"}]}], 900)
     select_messages(history, 600, shorten="results")
     lint_messages(history)
 

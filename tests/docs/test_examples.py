@@ -60,7 +60,10 @@ def test_every_anchor_is_a_heading() -> None:
     assert found > 10
 
 
-def test_the_demo_prints_at_most_80_ascii_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_prints_at_most_80_ascii_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     code = (ROOT / "examples" / "demo.py").read_text(encoding="utf-8")
     exec(  # noqa: S102 - the project's own example
         compile(code, "demo.py", "exec"), {"__name__": "__main__", "__file__": str(ROOT / "examples" / "demo.py")}

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pycupel.model.checks import shortened
+from pycupel.text import shortened
 from tests.hostile import Raising, nested
 
 __all__ = ["HOSTILE", "NASTY", "Drawn", "changed_texts", "changed_values", "corpus"]

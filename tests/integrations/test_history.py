@@ -13,8 +13,8 @@ import pytest
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, model_in_use
-from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 
 SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
 
@@ -396,13 +396,21 @@ def test_options_are_those_of_select_messages() -> None:
 def test_a_budget_may_be_a_share_of_the_window_of_the_model_in_use() -> None:
     selections: list[MessageSelection] = []
     one = HistorySelector("50%", {"on_selection": selections.append})
-    one.select(request(conversation("Ann", 2), model=ModelInUse("openai", "gpt-4o")))
-    assert selections[0].usage.window == 64_000
+    for model in ("gpt-4o", "gpt-5"):
+        one.select(request(conversation("Ann", 2), model=ModelInUse("openai", model)))
+    # OpenAI takes 272,000 of the 400,000 tokens of the window of GPT-5.
+    assert [selection.usage.window for selection in selections] == [64_000, 136_000]
+    HistorySelector(300_000, {"on_selection": selections.append}).select(
+        request(conversation("Ann", 2), model=ModelInUse("openai", "gpt-5"))
+    )
+    assert [note.partition(",")[0] for note in selections[-1].notes] == ["a prompt has at most 272000 tokens"]
     one = HistorySelector("50%", {"model": "gpt-4o"})
     assert numbers_of(one, request(conversation("Ann", 1))) == [[0], [0]]
     with pytest.raises(InvalidArgumentError, match="unknown model 'sonar-pro'") as caught:
         HistorySelector("50%", {}).select(request(conversation("Ann", 1), model=SONAR))
-    assert caught.value.__notes__ == ["Its context window is not known: pass a number of tokens instead."]
+    assert caught.value.__notes__ == [
+        "Its limits are not known: pass a number of tokens, or set them with register_model."
+    ]
 
 
 def test_a_hook_counts_for_an_unknown_model_like_select_messages() -> None:

@@ -176,6 +176,7 @@ def trees(spans: Sequence[ReadableSpan]) -> dict[int, list[str]]:
 # --- the tree
 
 
+@pytest.mark.proves("S-OT-02", "S-OT-11", "S-OT-14")
 def test_a_run_is_a_pipeline_with_five_stages(recorder: Recorder) -> None:
     """Activity Hierarchy: exactly five stages in order, without Sort, all of them under the root."""
     recorder.run("StageOnly")
@@ -188,6 +189,7 @@ def test_a_run_is_a_pipeline_with_five_stages(recorder: Recorder) -> None:
     assert {span.status.status_code for span in recorder.spans} == {StatusCode.UNSET}
 
 
+@pytest.mark.proves("S-OT-01")
 def test_the_source_is_cupel_with_the_version_of_pycupel(recorder: Recorder) -> None:
     """OT-01: "cupel", as in the Rust crate."""
     recorder.run()
@@ -196,6 +198,7 @@ def test_the_source_is_cupel_with_the_version_of_pycupel(recorder: Recorder) -> 
     assert {(scope.name, scope.version) for scope in scopes if scope} == {("cupel", pycupel.__version__)}
 
 
+@pytest.mark.proves("S-OT-01")
 def test_the_source_may_have_another_name(recorder: Recorder) -> None:
     """OT-01: with .NET's name, for backends that expect it."""
     collector = CupelOtelTraceCollector("StageOnly", recorder.provider, "Wollax.Cupel")
@@ -223,6 +226,7 @@ def test_an_empty_run_has_all_its_stages(recorder: Recorder) -> None:
 # --- the three tiers
 
 
+@pytest.mark.proves("S-OT-15", "S-OT-03")
 @pytest.mark.parametrize("verbosity", ["StageOnly", "StageAndExclusions", "Full"])
 def test_the_root_has_the_budget_and_the_tier_and_nothing_else(recorder: Recorder, verbosity: str) -> None:
     """OT-03: the attributes of the specification only."""
@@ -236,6 +240,7 @@ def test_the_root_has_the_budget_and_the_tier_and_nothing_else(recorder: Recorde
     assert not recorder.span("cupel.pipeline").events
 
 
+@pytest.mark.proves("S-OT-15", "S-OT-04", "S-OT-05")
 def test_stage_only_tells_counts_and_nothing_else(recorder: Recorder) -> None:
     """StageOnly: three attributes, no duration, no event. OT-06: Place is given pinned and sliced."""
     recorder.run("StageOnly")
@@ -252,6 +257,7 @@ def test_stage_only_tells_counts_and_nothing_else(recorder: Recorder) -> None:
     assert counts == [("classify", 6, 5), ("score", 4, 4), ("deduplicate", 4, 3), ("slice", 3, 2), ("place", 3, 3)]
 
 
+@pytest.mark.proves("S-OT-06", "S-OT-07")
 def test_the_second_tier_adds_an_event_for_each_exclusion_where_it_happened(recorder: Recorder) -> None:
     """OT-04, OT-05: on the stage that excluded the item, with the count on every stage, even if it is 0."""
     recorder.run("StageAndExclusions")
@@ -268,6 +274,7 @@ def test_the_second_tier_adds_an_event_for_each_exclusion_where_it_happened(reco
     }
 
 
+@pytest.mark.proves("S-OT-15", "S-OT-06")
 def test_an_exclusion_has_three_attributes_with_the_types_of_the_table(recorder: Recorder) -> None:
     recorder.run("StageAndExclusions")
     [(name, exclusion)] = events(recorder.span("cupel.stage.slice"))
@@ -285,6 +292,7 @@ def test_an_exclusion_has_three_attributes_with_the_types_of_the_table(recorder:
     ]
 
 
+@pytest.mark.proves("S-OT-06")
 def test_what_place_truncates_is_an_exclusion_of_place(recorder: Recorder) -> None:
     """OT-04, OT-06: in minus out is what was truncated."""
     pipeline = Pipeline(ReflexiveScorer(), KeepAll(), overflow_strategy=OverflowStrategy.TRUNCATE)
@@ -300,6 +308,7 @@ def test_what_place_truncates_is_an_exclusion_of_place(recorder: Recorder) -> No
     assert attributes(recorder.span("cupel.stage.slice"))["cupel.exclusion.count"] == 0
 
 
+@pytest.mark.proves("S-OT-15", "S-OT-08")
 def test_full_adds_an_event_for_each_included_item_to_place(recorder: Recorder) -> None:
     """Full: recorded when Place has completed, in placed order, without a position."""
     recorder.run("Full")
@@ -319,6 +328,7 @@ def test_full_adds_an_event_for_each_included_item_to_place(recorder: Recorder) 
     assert [name for span in recorder.spans[:4] for name, _ in events(span)] == ["cupel.exclusion"] * 3
 
 
+@pytest.mark.proves("S-OT-15")
 def test_a_shorter_version_shows_both_counts(recorder: Recorder) -> None:
     items = [ContextItem("line\n" * 200, 400), ContextItem("short", 5)]
     Pipeline(PIPELINE.scorer, shorten=Stub()).run(items, 100, collector=recorder.collector())
@@ -348,6 +358,7 @@ def test_a_score_is_a_float_even_if_a_scorer_gives_whole_numbers(recorder: Recor
     }
 
 
+@pytest.mark.proves("S-OT-07")
 def test_the_count_is_right_when_the_sdk_drops_events() -> None:
     """ECOSYSTEM E: the SDK keeps 128 events of a span unless it is told otherwise."""
     items = [item(f"too large {i}", 100) for i in range(300)]
@@ -388,6 +399,7 @@ def sliced(*reasons: ExclusionReason) -> StageTraceSnapshot:
     return StageTraceSnapshot(PipelineStage.SLICE, len(excluded), 0, 0.0, excluded)
 
 
+@pytest.mark.proves("S-OT-09")
 def test_reasons_have_their_canonical_names(recorder: Recorder) -> None:
     """OT-07: the name of the variant, also of one that another implementation or a user has defined."""
     classes: list[Any] = list(EXCLUSION_REASONS.values())
@@ -420,6 +432,7 @@ def secret_items() -> list[ContextItem]:
     ]
 
 
+@pytest.mark.proves("S-OT-16")
 @pytest.mark.parametrize("verbosity", CupelVerbosity)
 def test_neither_content_nor_metadata_leaves_the_process(recorder: Recorder, verbosity: str) -> None:
     """OT-10."""
@@ -465,6 +478,7 @@ def check_order(recorder: Recorder) -> None:
     assert latest <= end
 
 
+@pytest.mark.proves("S-OT-05")
 def test_every_span_has_its_real_times(recorder: Recorder) -> None:
     """OT-02: stages follow each other within the root, and each lasts as long as its event says."""
     collector = Noting(recorder.provider)
@@ -530,6 +544,7 @@ def check_failure(recorder: Recorder, completed: int, name: str) -> None:
     assert times(root)[1] >= max([times(span)[1] for span in recorder.spans])
 
 
+@pytest.mark.proves("S-OT-15")
 def test_pinned_items_that_are_too_large_leave_an_error_and_no_stage(recorder: Recorder) -> None:
     """OT-09: an ERROR status, with the stages that completed."""
     with pytest.raises(PinnedExceedsBudgetError):
@@ -537,6 +552,7 @@ def test_pinned_items_that_are_too_large_leave_an_error_and_no_stage(recorder: R
     check_failure(recorder, 0, "pycupel.errors.PinnedExceedsBudgetError")
 
 
+@pytest.mark.proves("S-OT-14")
 def test_a_scorer_that_raises_leaves_classify(recorder: Recorder) -> None:
     """OT-09, OT-10: the type of the error, not its text."""
     error = ValueError("the-message")
@@ -942,6 +958,7 @@ def test_an_api_without_tracing_is_a_missing_extra_too(monkeypatch: pytest.Monke
         runpy.run_path(str(otel.__file__))
 
 
+@pytest.mark.proves("S-OT-10")
 def test_the_core_knows_nothing_of_opentelemetry() -> None:
     loaded = isolated(
         "import pycupel, pycupel.integrations\n"
@@ -961,6 +978,7 @@ def test_the_companion_needs_the_api_alone() -> None:
     assert loaded == []
 
 
+@pytest.mark.proves("S-OT-12")
 def test_the_tiers_have_the_specifications_names() -> None:
     assert [(tier.name, tier.value) for tier in CupelVerbosity] == [
         ("STAGE_ONLY", "StageOnly"),

@@ -63,6 +63,7 @@ def test_density_is_score_per_token(scores: list[float], tokens: list[int], orde
     assert by_density(scores, tokens) == order
 
 
+@pytest.mark.proves("S-GR-01")
 def test_what_costs_nothing_has_the_largest_finite_density() -> None:
     """GS-03: it ties with what reaches that density by itself."""
     assert by_density([sys.float_info.max, 0.5], [1, 0]) == [0, 1]

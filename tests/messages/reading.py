@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycupel.messages.history import Unit, group_messages
+from pycupel.messages.parts import MessageView
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.providers._base import MessageView
-from pycupel.messages.units import Unit, group_messages
 
 __all__ = ["read_messages", "units_of"]
 

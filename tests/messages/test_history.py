@@ -11,9 +11,8 @@ from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipe
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History, items_at
+from pycupel.messages.history import History, items_at, with_needs
 from pycupel.messages.options import ProviderName, UnitName
-from pycupel.messages.staying import with_needs
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
 from tests.messages.histories import WRITERS, Exchange, Message
 

@@ -553,7 +553,7 @@ def test_a_pin_beside_a_single_message() -> None:
         ("-5%", InvalidArgumentError, "budget must be a number of tokens, or a share such as '75%', not '-5%'"),
         ("0%", InvalidArgumentError, "a budget in percent must be above 0% and at most 100%, not '0%'"),
         ("101%", InvalidArgumentError, "a budget in percent must be above 0% and at most 100%, not '101%'"),
-        ("50%", InvalidArgumentError, "the budget '50%' is a share of the model's window, but no model was given"),
+        ("50%", InvalidArgumentError, "the budget '50%' is a share of what the model takes, but no model was given"),
         (None, TypeError, "budget must be an int"),
         (True, TypeError, "budget must be an int"),
     ],

@@ -15,7 +15,7 @@ from mistral_common.protocol.instruct.tool_calls import FunctionCall, ToolCall
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import lint_messages
 from pycupel.messages.options import checked_list
-from pycupel.messages.providers._base import MessageView
+from pycupel.messages.parts import MessageView
 from tests.messages.histories import PIXEL
 from tests.messages.reading import read_messages
 from tests.messages.stand_ins import as_object
@@ -26,7 +26,7 @@ def view(message: Any, provider: str) -> MessageView:
 
 
 def structure(message: Any, provider: str) -> tuple[Any, ...]:
-    """Everything but the tokens and their shares."""
+    """Everything but the tokens and the parts."""
     seen = view(message, provider)
     return (*seen[:3], *seen[4:-1])
 
@@ -83,6 +83,10 @@ class TestOpenAI:
     def test_a_result(self, content: Any) -> None:
         message = {"role": "tool", "tool_call_id": "c1", "content": content}
         assert structure(message, "openai") == (0, "tool", "done", (), ("c1",), False, False, ())
+
+    def test_a_result_without_any_part_is_a_result(self) -> None:
+        message = {"role": "tool", "tool_call_id": "c1", "parts": []}
+        assert structure(message, "openai") == (0, "tool", "", (), ("c1",), False, False, ("empty-result",))
 
     def test_the_functions_of_old_answer_by_name(self) -> None:
         asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}

@@ -243,7 +243,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     assert selection.dropped == ()
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
-    assert selection.cut.rewritten == selection.total_tokens - (count_messages(messages[:2], "openai", quarter) - 3)
+    assert selection.cut.rewritten == selection.total_tokens - count_messages(messages[:2], "openai", quarter)
 
 
 def failed(provider: str) -> list[Any]:
@@ -425,6 +425,10 @@ def test_the_report_knows_the_whole_of_what_was_shortened() -> None:
     assert shorter
     for unit, of in shorter.items():
         assert version_mark(make_version(whole[unit], "x", 1, "x")) == {"of": of, "maker": "x"}
+    # SR-04: units are considered as a whole, shortened or not.
+    plain = select(messages, 4_000, "openai", explain=True).report
+    assert plain is not None
+    assert selection.report.total_tokens_considered == plain.total_tokens_considered
 
 
 class Halves:

@@ -5,13 +5,36 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel
 
-from pycupel.messages.tool_results import ResultPart, calls_of, result_parts, with_result_texts
+from pycupel.messages.parts import PartReader, read_results, with_result_texts
+from pycupel.messages.providers._tables import Prices
 from pycupel.shorten import ToolCall
+
+
+class ResultPart(NamedTuple):
+    """What is told of a result: its number, what the tool said, whether it failed, and the cost of images beside."""
+
+    number: int
+    text: str
+    failed: bool = False
+    beside: int = 0
+
+
+def result_parts(message: Any) -> list[ResultPart]:
+    return [
+        ResultPart(number, part.said or "", part.failed, part.beside)
+        for number, part in enumerate(read_results(message))
+    ]
+
+
+def calls_of(message: Any) -> list[ToolCall]:
+    parts = PartReader(len, Prices())(message)
+    return [ToolCall(part.tool, part.arguments) for part in parts if part.kind == "call"]
+
 
 IMAGE = {"type": "image", "source": {"type": "base64", "data": "x"}}
 
@@ -71,17 +94,17 @@ class Record:
         ({"type": "computer_call_output", "call_id": "a", "output": {"type": "computer_screenshot"}}, []),
         (
             {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_image", "image_url": "x"}]},
-            [ResultPart(0, "", False, True)],
+            [ResultPart(0, "", False, 765)],
         ),
         (
             ANTHROPIC,
-            [ResultPart(0, "long"), ResultPart(1, "one", True, True), ResultPart(2, "")],
+            [ResultPart(0, "long"), ResultPart(1, "one", True, 765), ResultPart(2, "")],
         ),
         (
             GEMINI,
             [
                 ResultPart(0, "long"),
-                ResultPart(1, "bad", True, True),
+                ResultPart(1, "bad", True, 1500),
                 ResultPart(2, '{"rows":[1,2]}'),
             ],
         ),
@@ -188,7 +211,7 @@ def test_objects_are_copied(message: Any) -> None:
         ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [ToolCall("f", "{}")]),
         (
             {"role": "assistant", "content": ["a", {"type": "text"}, {"type": "tool_use", "name": "f", "input": {}}]},
-            [ToolCall("f", None)],
+            [ToolCall("f", {})],
         ),
         ({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"x": 1}}}]}, [ToolCall("f", {"x": 1})]),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycupel.messages.units import Unit, turns
+from pycupel.messages.history import Unit, turns
 from tests.messages.reading import units_of
 from tests.messages.test_lint import (
     ASKED,

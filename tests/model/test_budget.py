@@ -35,6 +35,7 @@ def full_budget(**changes: Any) -> ContextBudget:
 # --- fields and defaults
 
 
+@pytest.mark.proves("S-BU-01", "S-BU-03", "S-BU-04", "S-BU-05")
 def test_the_maximum_is_enough() -> None:
     """ContextBudget: the defaults of the field table."""
     budget = ContextBudget(100)
@@ -45,8 +46,11 @@ def test_the_maximum_is_enough() -> None:
         "reserved_slots": {},
         "estimation_safety_margin_percent": 0.0,
     }
+    with pytest.raises(TypeError, match="max_tokens"):
+        ContextBudget()  # type: ignore[call-arg]
 
 
+@pytest.mark.proves("S-BU-02")
 def test_every_field_is_kept() -> None:
     budget = full_budget()
     assert {name: getattr(budget, name) for name in FIELDS} == {
@@ -65,6 +69,7 @@ def test_the_signature_is_the_specifications() -> None:
     assert tuple(keyword_only) == FIELDS[2:]
 
 
+@pytest.mark.proves("S-BU-02")
 @pytest.mark.parametrize(("reserve", "target"), [(0, 100), (30, 70), (100, 0)])
 def test_the_target_is_what_the_reserve_leaves_unless_given(reserve: int, target: int) -> None:
     """An extension: the specification requires a target."""
@@ -74,6 +79,7 @@ def test_the_target_is_what_the_reserve_leaves_unless_given(reserve: int, target
 # --- the seven rules
 
 
+@pytest.mark.proves("S-BU-01", "S-BU-19")
 @pytest.mark.parametrize(
     ("rule", "arguments", "message", "value"),
     [
@@ -138,6 +144,7 @@ def test_a_value_of_a_wrong_type_is_shown_with_its_argument(name: str, wrong: An
     assert getattr(caught.value, "argument", None) == name
 
 
+@pytest.mark.proves("S-BU-01")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -209,6 +216,7 @@ def test_slots_take_kinds_and_strings() -> None:
     assert all(type(kind) is ContextKind for kind in budget.reserved_slots)
 
 
+@pytest.mark.proves("S-EN-04")
 @pytest.mark.parametrize("name", ["Message", "message", "MESSAGE"])
 def test_slots_are_looked_up_in_any_case(name: str) -> None:
     """META-04: case-insensitivity applies to the keys of reservedSlots."""

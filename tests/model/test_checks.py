@@ -29,12 +29,12 @@ from pycupel.model.checks import (
     checked_path,
     checked_positive,
     checked_str,
-    describe,
     duplicate_kind,
     is_aware,
     refuse_class,
     wrong_type,
 )
+from pycupel.text import describe
 from tests.hostile import Raising
 from tests.model.numbers import NUMPY_TRUE, IndexOnly
 

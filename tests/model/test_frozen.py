@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.model.frozen import FrozenDict
+from pycupel.values import FrozenDict
 
 
 def frozen() -> FrozenDict[str, Any]:

@@ -28,8 +28,8 @@ from pycupel import (
 )
 from pycupel.diagnostics import PipelineStage
 from pycupel.errors import InvalidItemError
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import split_scored
+from pycupel.values import FrozenDict
 from tests.model.numbers import IndexOnly
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -113,6 +113,7 @@ def full_item(**changes: Any) -> ContextItem:
 # --- fields and defaults
 
 
+@pytest.mark.proves("S-IT-02", "S-IT-03", "S-IT-04", "S-IT-05", "S-IT-06", "S-IT-07", "S-IT-08", "S-IT-09", "S-IT-10")
 def test_content_and_tokens_are_enough() -> None:
     """ContextItem: the defaults of the field table."""
     item = ContextItem("text", 5)
@@ -160,6 +161,7 @@ def test_the_fields_are_those_of_a_dataclass() -> None:
     assert tuple(field.name for field in dataclasses.fields(ContextItem)) == FIELDS
 
 
+@pytest.mark.proves("S-IT-01")
 @pytest.mark.parametrize("arguments", [(), ("text",), ("text", 5, "Message")])
 def test_a_wrong_number_of_arguments_is_a_type_error(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
@@ -175,6 +177,7 @@ def test_an_unknown_field_is_a_type_error() -> None:
 # --- content
 
 
+@pytest.mark.proves("S-IT-11")
 def test_empty_content_is_refused() -> None:
     """DM-01: content MUST be non-empty."""
     with pytest.raises(InvalidItemError, match=r"^content must not be empty$") as caught:
@@ -194,6 +197,7 @@ def test_content_may_be_any_other_string(content: str) -> None:
 # --- integers
 
 
+@pytest.mark.proves("S-IT-04")
 @pytest.mark.parametrize("field", ["tokens", "priority", "original_tokens"])
 @pytest.mark.parametrize(("given", "number"), [(-(2**70), -(2**70)), (IndexOnly(12), 12)])
 def test_integers_are_unbounded_and_come_from_index(field: str, given: Any, number: int) -> None:
@@ -350,6 +354,7 @@ def test_metadata_keys_are_strings(key: Any) -> None:
     assert str(caught.value) == f"metadata: key must be a str, not {key!r} ({type(key).__name__})"
 
 
+@pytest.mark.proves("S-MT-01", "S-MK-03")
 def test_metadata_keys_are_exact_and_not_policed() -> None:
     """DM-21: case matters, and the prefix `cupel:` is not validated."""
     metadata = {"cupel:trust": "0.5", "Cupel:Trust": "x", "cupel:unheard-of": 1, "": 2}
@@ -381,6 +386,7 @@ def test_metadata_is_frozen_one_level_deep() -> None:
     assert item.metadata["key"] == [1, 2]
 
 
+@pytest.mark.proves("S-IT-14", "S-IT-15")
 def test_the_pipeline_neither_reads_nor_changes_metadata() -> None:
     """DM-04: the pipeline MUST NOT read metadata, and MUST preserve it."""
     secret = Untouchable()
@@ -398,6 +404,7 @@ def test_the_pipeline_neither_reads_nor_changes_metadata() -> None:
 # --- timestamp
 
 
+@pytest.mark.proves("S-IT-16")
 @pytest.mark.parametrize(
     "zone", [UTC, timezone(timedelta(hours=2)), timezone(timedelta(hours=-9, minutes=-30)), ClockChange()]
 )
@@ -417,6 +424,7 @@ def test_microseconds_survive() -> None:
     assert stored.microsecond == 1
 
 
+@pytest.mark.proves("S-IT-16")
 def test_the_repeated_hour_of_a_clock_change_is_told_apart() -> None:
     """DM-07, PY-02: Python compares times of one zone by the wall clock; items compare instants."""
     first = datetime(2024, 10, 27, 2, 30, tzinfo=ClockChange())
@@ -462,6 +470,7 @@ def test_a_naive_timestamp_is_refused_with_a_hint(given: datetime) -> None:
 # --- hint and pin
 
 
+@pytest.mark.proves("S-IT-08")
 @pytest.mark.parametrize("hint", [0.0, -1.5, 7.0, math.nan, math.inf, -math.inf, 1e308])
 def test_a_hint_may_be_any_float(hint: float) -> None:
     """DM-08: no validation at construction."""
@@ -478,6 +487,7 @@ def test_an_integer_hint_becomes_a_float() -> None:
 # --- errors
 
 
+@pytest.mark.proves("S-IT-01", "S-IT-11")
 @pytest.mark.parametrize(
     ("field", "wrong", "expected"),
     [
@@ -529,6 +539,7 @@ def test_every_other_error_names_its_argument_too(field: str, wrong: Any) -> Non
 # --- immutability
 
 
+@pytest.mark.proves("S-IT-17")
 @pytest.mark.parametrize("field", FIELDS)
 def test_no_field_can_be_assigned_or_deleted(field: str) -> None:
     """ContextItem: once constructed, an item MUST NOT be modified."""
@@ -547,6 +558,7 @@ def test_there_is_no_room_for_more() -> None:
     assert not hasattr(item, "__dict__")
 
 
+@pytest.mark.proves("S-IT-17")
 def test_tags_cannot_be_changed() -> None:
     """DM-06: a tuple."""
     assert type(full_item().tags) is tuple
@@ -555,6 +567,7 @@ def test_tags_cannot_be_changed() -> None:
         tags[0] = "other"
 
 
+@pytest.mark.proves("S-IT-17")
 @pytest.mark.parametrize("item", [full_item(), ContextItem("text", 1)])
 def test_metadata_cannot_be_changed(item: ContextItem) -> None:
     """DM-05: read-only, also where it is empty."""
@@ -697,6 +710,7 @@ def test_the_repr_cuts_what_is_long_and_says_so() -> None:
 # --- ScoredItem
 
 
+@pytest.mark.proves("S-SI-01")
 def test_a_scored_item_is_a_pair() -> None:
     """ScoredItem: a value type of item and score."""
     item = ContextItem("text", 1)
@@ -707,6 +721,7 @@ def test_a_scored_item_is_a_pair() -> None:
     assert ScoredItem._fields == ("item", "score")
 
 
+@pytest.mark.proves("S-SI-01")
 @pytest.mark.parametrize("score", [-1.0, 2.0, math.inf, -math.inf, math.nan])
 def test_a_score_is_not_checked(score: float) -> None:
     """DM-19: scores are conventionally in [0, 1], which the type does not enforce."""

@@ -17,6 +17,7 @@ Name = type[ContextKind] | type[ContextSource]
 BOTH = pytest.mark.parametrize("cls", [ContextKind, ContextSource])
 
 
+@pytest.mark.proves("S-EN-02")
 @pytest.mark.parametrize(
     ("constant", "value"),
     [
@@ -33,6 +34,7 @@ def test_the_five_well_known_kinds(constant: ContextKind, value: str) -> None:
     assert constant.value == value
 
 
+@pytest.mark.proves("S-EN-07")
 @pytest.mark.parametrize(
     ("constant", "value"),
     [(ContextSource.CHAT, "Chat"), (ContextSource.TOOL, "Tool"), (ContextSource.RAG, "Rag")],
@@ -55,6 +57,7 @@ def test_there_are_no_other_constants(cls: Name, names: set[str]) -> None:
     assert {name for name in dir(cls) if name.isupper()} == names
 
 
+@pytest.mark.proves("S-EN-01", "S-EN-06")
 @BOTH
 @pytest.mark.parametrize("value", ["Invoice", "any", "x", "日本語", "with space", "a\nb", "🙂"])
 def test_arbitrary_strings_are_names(cls: Name, value: str) -> None:
@@ -62,6 +65,7 @@ def test_arbitrary_strings_are_names(cls: Name, value: str) -> None:
     assert cls(value).value == value
 
 
+@pytest.mark.proves("S-EN-03", "S-EN-08")
 @BOTH
 @pytest.mark.parametrize("spelling", ["Message", "message", "MESSAGE", "mEsSaGe"])
 def test_case_does_not_matter(cls: Name, spelling: str) -> None:
@@ -71,6 +75,7 @@ def test_case_does_not_matter(cls: Name, spelling: str) -> None:
     assert not cls(spelling) != cls("Message")  # noqa: SIM202 - the operator itself
 
 
+@pytest.mark.proves("S-EN-03", "S-EN-08")
 @BOTH
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -124,6 +129,7 @@ def test_an_item_keeps_the_spelling_that_it_was_given(cls: Name) -> None:
     assert getattr(upper, field) == getattr(lower, field)
 
 
+@pytest.mark.proves("S-EN-05", "S-EN-09")
 @BOTH
 @pytest.mark.parametrize("value", ["", " ", "\t", "\n \r\n", "\N{NO-BREAK SPACE}", "\N{IDEOGRAPHIC SPACE}"])
 def test_a_blank_name_is_refused(cls: Name, value: str) -> None:
@@ -252,6 +258,7 @@ def test_the_repr_can_be_evaluated(cls: Name) -> None:
     assert eval(repr(name)).value == "it's"  # noqa: S307 - our own text
 
 
+@pytest.mark.proves("S-EN-10")
 @pytest.mark.parametrize(
     ("enumeration", "values"),
     [

@@ -25,6 +25,7 @@ ENTRIES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.proves("S-QU-05")
 def test_a_quota_constrains_nothing_unless_told() -> None:
     """QS-10: require 0 and cap 100 are the defaults."""
     entry = QuotaEntry("Note")
@@ -82,6 +83,7 @@ def test_percentages_run_from_0_to_100_inclusively(require: float, cap: float) -
     assert type(entry.require) is type(entry.cap) is float
 
 
+@pytest.mark.proves("S-QU-01", "S-QU-02")
 @pytest.mark.parametrize("field", ["require", "cap"])
 @pytest.mark.parametrize("value", [-0.1, -1, 100.1, 101, 1e300])
 def test_percentages_outside_the_range_are_refused(field: str, value: float) -> None:
@@ -131,6 +133,7 @@ def test_counts_come_from_index() -> None:
     assert type(entry.cap_count) is int
 
 
+@pytest.mark.proves("S-CQ-03")
 @pytest.mark.parametrize("field", ["cap_count", "require_count"])
 def test_negative_counts_are_refused(field: str) -> None:
     """CQ-16: the error carries the argument and the number."""
@@ -140,6 +143,7 @@ def test_negative_counts_are_refused(field: str) -> None:
     assert (caught.value.argument, caught.value.value) == (field, -1)
 
 
+@pytest.mark.proves("S-CQ-03")
 @pytest.mark.parametrize("field", ["cap_count", "require_count"])
 @pytest.mark.parametrize("value", [True, False, 1.0, "1", None])
 def test_counts_are_integers(field: str, value: Any) -> None:

@@ -31,6 +31,7 @@ class Witness:
         return 0.5
 
 
+@pytest.mark.proves("S-CL-03")
 @pytest.mark.parametrize("method", [PIPELINE.run, PIPELINE.dry_run])
 def test_pinned_items_that_exceed_the_budget_are_an_error(method: Callable[..., object]) -> None:
     """CL-01: the specification's sentence, and both numbers as attributes."""
@@ -44,6 +45,7 @@ def test_pinned_items_that_exceed_the_budget_are_an_error(method: Callable[..., 
     assert (str(copy), copy.pinned_tokens, copy.available) == (str(error), 101, 100)
 
 
+@pytest.mark.proves("S-PI-04")
 @pytest.mark.parametrize("strategy", list(OverflowStrategy))
 def test_no_overflow_strategy_helps(strategy: OverflowStrategy) -> None:
     """Pipeline: error conditions; this one is not recoverable."""
@@ -51,6 +53,7 @@ def test_no_overflow_strategy_helps(strategy: OverflowStrategy) -> None:
         Pipeline(RawHintScorer(), overflow_strategy=strategy).run([pinned("a", 101)], ContextBudget(100))
 
 
+@pytest.mark.proves("S-PI-04")
 def test_the_error_comes_before_anything_is_scored() -> None:
     """Stage 1, Classify: MUST raise an error during the Classify stage."""
     witness = Witness()

@@ -92,6 +92,7 @@ def test_a_cap_comes_before_pinned_items_and_these_before_the_budget() -> None:
     }
 
 
+@pytest.mark.proves("S-RP-07")
 def test_excluded_is_sorted_by_score_with_nan_last() -> None:
     """SR-07: MUST be score descending."""
     items = [
@@ -113,6 +114,7 @@ def test_excluded_is_sorted_by_score_with_nan_last() -> None:
     ]
 
 
+@pytest.mark.proves("S-RP-02", "S-RP-07")
 def test_at_equal_scores_what_was_excluded_earlier_comes_first() -> None:
     """SR-07: Classify and Deduplicate in input order, Slice in sorted order, Place in merged order."""
 
@@ -162,6 +164,7 @@ COUNTS = [
 ]
 
 
+@pytest.mark.proves("S-ER-30")
 @pytest.mark.parametrize("strategy", [OverflowStrategy.TRUNCATE, OverflowStrategy.PROCEED])
 @pytest.mark.parametrize(
     "slicer",

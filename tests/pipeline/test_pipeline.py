@@ -220,6 +220,7 @@ def test_replace_checks_again() -> None:
 # A run.
 
 
+@pytest.mark.proves("S-PI-01", "S-CL-02")
 def test_the_stages_run_in_their_order() -> None:
     """Pipeline: Classify, Score, Deduplicate, Sort, Slice, Place; each custom part is asked once."""
     log: list[tuple[str, list[str]]] = []
@@ -257,6 +258,7 @@ def test_the_stages_run_in_their_order() -> None:
     assert selected == [items[0], items[4], items[1]]
 
 
+@pytest.mark.proves("S-IT-18", "S-PI-03", "S-RP-03")
 def test_run_returns_a_list_of_the_very_objects() -> None:
     """PB-03, and Pipeline: no stage modifies items."""
     items = [item("a"), item("b", pinned=True)]
@@ -265,6 +267,7 @@ def test_run_returns_a_list_of_the_very_objects() -> None:
     assert [selected[0] is items[1], selected[1] is items[0]] == [True, True]
 
 
+@pytest.mark.proves("S-PI-03")
 def test_the_input_is_left_alone() -> None:
     """Pipeline: stages never mutate inputs, and the result is not the input."""
     items = [item("a", score=0.1), item("b", score=0.9), item("a", score=0.5), item("n", -1)]
@@ -273,6 +276,18 @@ def test_the_input_is_left_alone() -> None:
     selected.clear()
     assert list(map(id, items)) == list(map(id, before))
     assert Pipeline(RawHintScorer()).run(items, BUDGET) == [items[1], items[2]]
+
+
+@pytest.mark.proves("S-IT-10")
+@pytest.mark.parametrize("original", [None, 0, 1, 10**6, -5])
+def test_the_original_tokens_decide_nothing(original: int | None) -> None:
+    """ContextItem: they are not used by the pipeline, whatever they are."""
+    items = [item("a", 60, 0.9, original_tokens=original), item("b", 60, 0.5), item("p", 30, pinned=True)]
+    plain = [item("a", 60, 0.9), *items[1:]]
+    report, expected = (Pipeline(RawHintScorer()).dry_run(each, BUDGET) for each in (items, plain))
+    assert [each.content for each in report.items] == [each.content for each in expected.items] == ["p", "a"]
+    assert [each.reason for each in report.excluded] == [each.reason for each in expected.excluded]
+    assert report.total_tokens_considered == expected.total_tokens_considered == 150
 
 
 def test_a_budget_may_be_a_number_of_tokens() -> None:
@@ -299,6 +314,7 @@ def test_the_budget_belongs_to_the_call() -> None:
     assert len(pipeline.run(items, ContextBudget(10))) == 1
 
 
+@pytest.mark.proves("S-CL-04")
 @pytest.mark.parametrize("placer", PLACERS)
 @pytest.mark.parametrize("slicer", SLICERS)
 @pytest.mark.parametrize("budget", [ContextBudget(0), ContextBudget(100), ContextBudget(100, 0)])
@@ -310,6 +326,7 @@ def test_empty_everything(slicer: Slicer, placer: Placer, budget: ContextBudget)
     assert pipeline.dry_run([], budget).items == []
 
 
+@pytest.mark.proves("S-SL-04")
 @pytest.mark.parametrize("slicer", SLICERS)
 def test_a_budget_of_nothing_selects_nothing(slicer: Slicer) -> None:
     """DM-13 and EB-02."""
@@ -488,6 +505,7 @@ def test_a_small_session() -> None:
     assert (report.total_candidates, report.total_tokens_considered) == (6, 189)
 
 
+@pytest.mark.proves("S-SR-02")
 def test_any_scorer_will_do() -> None:
     """Pipeline: ordinal-only scoring; only the order of scores decides with items of one size."""
 

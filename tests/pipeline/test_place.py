@@ -73,6 +73,7 @@ def reasons(report: SelectionReport) -> dict[str, Any]:
 # Merging.
 
 
+@pytest.mark.proves("S-SI-02", "S-PL-01", "S-PL-07")
 def test_pinned_items_come_first_with_score_1_then_the_rest_by_score() -> None:
     """Stage 6, Place: MUST; the placer gets the merged list as a tuple of pairs."""
     recorder = Recorder()
@@ -89,6 +90,7 @@ def test_pinned_items_come_first_with_score_1_then_the_rest_by_score() -> None:
     assert isinstance(merged, tuple)
 
 
+@pytest.mark.proves("S-CL-05", "S-PL-06")
 @pytest.mark.parametrize(
     ("items", "expected"),
     [
@@ -108,6 +110,7 @@ def test_edge_cases_of_merging(items: list[ContextItem], expected: list[tuple[st
 # Throw.
 
 
+@pytest.mark.proves("S-PL-02")
 @pytest.mark.parametrize("method", ["run", "dry_run"])
 def test_throw_has_the_words_of_the_specification_and_the_numbers(method: str) -> None:
     """PL-07: an exception of its own, not Python's OverflowError."""
@@ -122,6 +125,7 @@ def test_throw_has_the_words_of_the_specification_and_the_numbers(method: str) -
     assert (str(copy), copy.merged_tokens, copy.target_tokens) == (str(error), 121, 120)
 
 
+@pytest.mark.proves("S-BU-22", "S-PL-08")
 def test_overflow_is_measured_against_the_original_target() -> None:
     """Stage 6, Place: not the effective target, which reserved slots and margin make smaller."""
     budget = ContextBudget(100, reserved_slots={"Message": 40}, estimation_safety_margin_percent=50.0)
@@ -141,6 +145,7 @@ def test_truncate_keeps_zero_token_items() -> None:
     assert contents(pipeline(TRUNCATE).run(items, ContextBudget(100))) == ["a", "free"]
 
 
+@pytest.mark.proves("S-PL-05")
 def test_truncate_with_pinned_items_above_the_target_drops_even_zero_token_items() -> None:
     """PL-03: current + 0 <= target is false; PL-04: without the pinned item all three would have stayed."""
     items = [pinned("p", 101), item("free", 0, 0.9), item("a", 60, 0.8), item("b", 40, 0.1)]
@@ -149,6 +154,7 @@ def test_truncate_with_pinned_items_above_the_target_drops_even_zero_token_items
     assert reasons(report) == {name: PinnedOverride("p") for name in ("free", "a", "b")}
 
 
+@pytest.mark.proves("S-ER-36")
 def test_the_counterfactual_starts_from_the_front() -> None:
     """PL-04: without the pinned item a would take the place, so b would not be kept either way."""
     items = [pinned("p", 60), item("a", 90, 0.9), item("c", 30, 0.8), item("b", 20, 0.7)]
@@ -157,6 +163,7 @@ def test_the_counterfactual_starts_from_the_front() -> None:
     assert reasons(report) == {"a": PinnedOverride("p"), "b": BudgetExceeded(20, 10)}
 
 
+@pytest.mark.proves("S-PL-09", "S-PL-10")
 def test_the_placer_gets_what_truncation_kept_in_merged_order() -> None:
     """PL-09."""
     recorder = Recorder()
@@ -195,6 +202,7 @@ def test_a_single_pinned_token_can_displace() -> None:
 # Proceed.
 
 
+@pytest.mark.proves("S-EN-13", "S-PL-04", "S-EV-06")
 def test_proceed_accepts_everything_and_notifies_once() -> None:
     """PL-05: the tokens beyond the limit, all items in merged order, and the caller's own budget."""
     events: list[OverflowEvent] = []
@@ -238,6 +246,7 @@ def test_a_run_that_fails_notifies_nobody() -> None:
     assert events == []
 
 
+@pytest.mark.proves("S-EV-10")
 @pytest.mark.parametrize("strategy", [THROW, TRUNCATE, "throw", "Truncate"])
 def test_an_observer_is_for_proceed_only(strategy: Any) -> None:
     """PL-05: a ValueError, because an event MUST NOT be produced for other strategies."""
@@ -272,6 +281,7 @@ def test_the_limit_is_the_target_in_every_normal_case() -> None:
 # The placer's contract.
 
 
+@pytest.mark.proves("S-PC-01")
 @pytest.mark.parametrize(
     "place",
     [

@@ -151,6 +151,7 @@ def test_a_subclass_of_pipeline_can_be_made_from_a_policy() -> None:
     assert Mine.from_policy(watched).on_overflow is print
 
 
+@pytest.mark.proves("S-PS-01")
 def test_a_dry_run_with_a_policy_ignores_the_choices_of_the_pipeline() -> None:
     """REFERENCE-FACTS 2: `dry_run_with_policy(items, budget, policy)` gives a report."""
     items = [ContextItem("low", 10, priority=1, kind="Memory"), ContextItem("high", 10, priority=2)]

@@ -13,6 +13,7 @@ from tests.strategies import RawHintScorer
 BUDGET = ContextBudget(100)
 
 
+@pytest.mark.proves("S-SC-04")
 def test_every_float_is_a_score_and_is_reported_as_it_is() -> None:
     """SC-03: no error for NaN and infinities."""
     hints = [math.nan, math.inf, -math.inf, -2.5]

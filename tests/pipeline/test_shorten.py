@@ -29,11 +29,11 @@ from pycupel import (
     select,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
-from pycupel.errors import NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
+from pycupel.errors import DocumentError, NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
 from pycupel.kernels import core, versions as kernel
 from pycupel.protocols import ShortenContext
-from pycupel.shorten import make_version
-from pycupel.wire import dumps, loads
+from pycupel.shorten import Versions, make_version
+from pycupel.wire import dumps, from_dict, loads, to_dict
 
 
 class Halves:
@@ -192,6 +192,17 @@ def test_a_maker_that_misbehaves_is_named_with_the_item(returned: Any, text: str
     assert "'Thing 0'" in str(caught.value)
 
 
+def test_an_error_about_a_strategy_shows_no_more_of_a_content_than_its_beginning() -> None:
+    """The text of what a shortener raised may quote all of it."""
+    item = ContextItem("a" * 70 + "\x1b[31m\r\u202e" + "secret" * 1_000, 9_999)
+    with pytest.raises(ShortenerContractError) as caught:
+        select([item], 50, shorten=Returns(ValueError(f"cannot shorten {item.content}")))
+    assert "Returns raised ValueError('cannot shorten aaa" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
 class States(Halves):
     """States these units for every item."""
 
@@ -301,6 +312,34 @@ def test_the_report_counts_what_was_considered_and_survives_json() -> None:
     again = loads(SelectionReport, dumps(report))
     assert again.same_selection(report)
     assert [each.item.original_tokens for each in again.shortened] == [100]
+
+
+@pytest.mark.proves("S-RP-10")
+def test_a_report_with_versions_has_one_total() -> None:
+    """SR-04: a version counts with its `original_tokens`, when it is written and when it is read."""
+    document = to_dict(shortened_report())
+    for total in (150, 199):
+        with pytest.raises(DocumentError, match=f"total_tokens_considered is {total}, but the items have 200 tokens"):
+            from_dict(SelectionReport, {**document, "total_tokens_considered": total})
+    assert from_dict(SelectionReport, document).total_tokens_considered == 200
+
+
+@pytest.mark.proves("S-RP-10")
+def test_every_report_with_versions_can_be_read() -> None:
+    """SR-04: whether a version was truncated, was a candidate itself, was shortened again or has no mark."""
+    required = CountQuotaSlice([CountQuotaEntry("Document", cap_count=2, require_count=2)])
+    truncating = Pipeline(ReflexiveScorer(), required, shorten=Halves(), overflow_strategy="truncate")
+    selected = shortened_report().items
+    unmarked = Versions(ContextItem("whole", 100), [ContextItem("short", 20, original_tokens=90)])
+    reports = [
+        truncating.dry_run(items(400, 400, kind="Document"), 160),
+        Pipeline(ReflexiveScorer()).dry_run(selected, 120),
+        pipeline().dry_run(selected, 120),
+        select([unmarked], 50, explain=True).report,
+    ]
+    assert [report.total_tokens_considered for report in reports] == [800, 200, 200, 20]
+    for report in reports:
+        assert loads(SelectionReport, dumps(report)) == report
 
 
 def test_the_text_shows_both_counts() -> None:

@@ -43,6 +43,7 @@ def effective(budget: ContextBudget, pinned_tokens: int) -> ContextBudget:
     return seen
 
 
+@pytest.mark.proves("S-BU-20", "S-SL-01", "S-SL-08")
 @pytest.mark.parametrize(
     ("budget", "pinned", "expected"),
     [
@@ -88,6 +89,7 @@ def test_the_effective_budget(budget: ContextBudget, pinned: int, expected: tupl
     assert effective(budget, pinned) == ContextBudget(*expected)
 
 
+@pytest.mark.proves("S-SL-03")
 def test_the_slicer_receives_an_empty_list_if_there_is_nothing() -> None:
     """Stage 5, Slice: edge cases."""
     recorder = Recorder()

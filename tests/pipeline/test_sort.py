@@ -33,6 +33,7 @@ def sorted_positions(scores: Sequence[float]) -> list[int]:
     return [int(content) for content in recorder.order]
 
 
+@pytest.mark.proves("S-SO-01", "S-SO-03", "S-SO-05", "S-SL-02")
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [

@@ -67,6 +67,7 @@ class Endless:
             self.closed = True
 
 
+@pytest.mark.proves("S-SC-S4")
 def test_the_source_is_read_until_the_budget_is_full_and_closed() -> None:
     """Issue: stops when the remaining budget is 0, and closes the source (REFERENCE-FACTS 4)."""
     source = Endless()

@@ -11,7 +11,7 @@ import pytest
 from pycupel import ContextItem, wire
 from pycupel.errors import DocumentError
 from pycupel.policies import load_policy, parse_policy
-from pycupel.policies.files import PolicyFormat
+from pycupel.policies.formats import PolicyFormat
 from tests.processor_time import within
 
 POLICY = {"scorers": [{"type": "recency"}]}
@@ -80,6 +80,47 @@ def test_what_contains_itself_is_refused(text: str) -> None:
 def test_a_chain_of_aliases_is_no_recursion() -> None:
     lines = ["a0: &a0 [1]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3_000))]
     assert refused("\n".join(lines), "yaml", 10.0) == "aliases expand to more than 10,000 nodes"
+
+
+# --- YAML: scalars and tags
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        "1" + ":1" * 490_000,
+        "1" + ":1" * 40_000,
+        "1" + ":1" * 40_000 + ".5",
+        "!!int 1" + ":1" * 40_000,
+        "!!float 1" + ":1" * 2_000,
+        '!!int ""',
+        '!!float ""',
+        '!!bool "x"',
+        '!!bool "yes"',
+        '!!null "x"',
+        "!!int 0x10",
+        "!!int [1]",
+        "!!int {=: 1}",
+        '!!timestamp "x"',
+        "!!timestamp 2024-13-45",
+        "!!binary é",
+        "!!set {a}",
+        "!!omap [1]",
+        "!!python/name:os.system",
+        "!mine x",
+    ],
+    ids=lambda scalar: scalar[:20],
+)
+def test_a_scalar_of_yaml_is_a_mistake_of_the_document_whatever_it_claims_to_be(scalar: str) -> None:
+    """Of base 60, 490,000 digits took minutes and 2,000 overflowed a float; others were a KeyError or an IndexError."""
+    assert refused(f"scorers: {scalar}", "yaml")
+
+
+@pytest.mark.unmeasured
+def test_a_list_as_long_as_it_may_be_takes_seconds() -> None:
+    """Of 900 KB, it took a minute."""
+    assert refused(f"scorers: [{'1,' * 450_000}]", "yaml").startswith("is larger than 100,000 bytes")
+    assert refused(f"scorers: [{'1,' * 49_900}]", "yaml", 15.0).startswith("there are 49,900 mistakes")
 
 
 # --- JSON: duplicate keys
@@ -173,23 +214,23 @@ def test_a_key_within_the_limits_takes_seconds_at_most() -> None:
 # --- the size
 
 
-@pytest.mark.parametrize("form", ["json", "toml", "yaml"])
+@pytest.mark.parametrize(("form", "most"), [("json", 1_000_000), ("toml", 1_000_000), ("yaml", 100_000)])
 @pytest.mark.parametrize("sign", ["x", "é"])
-def test_a_policy_has_a_megabyte_at_most(form: PolicyFormat, sign: str, tmp_path: Path) -> None:
+def test_a_policy_has_a_limited_size(form: PolicyFormat, most: int, sign: str, tmp_path: Path) -> None:
     texts = {
         "json": '{"scorers": [{"type": "recency"}], "description": "%s"}',
         "toml": 'scorers = [{type = "recency"}]\ndescription = "%s"',
         "yaml": 'scorers: [{type: recency}]\ndescription: "%s"',
     }
-    longest = (1_000_000 - len(texts[form] % "")) // len(sign.encode())
+    longest = (most - len(texts[form] % "")) // len(sign.encode())
     file = tmp_path / f"policy.{form}"
-    if form != "yaml":
-        # PyYAML needs seconds for it.
-        assert parse_policy(texts[form] % (sign * longest), form).description == sign * longest
+    assert parse_policy(texts[form] % (sign * longest), form).description == sign * longest
     text = texts[form] % (sign * (longest + 1))
-    assert refused(text, form) == "is larger than 1,000,000 bytes, the limit for a policy"
+    assert refused(text, form) == f"is larger than {most:,} bytes, the limit for a policy in {form.upper()}"
     file.write_text(text, encoding="utf-8")
-    assert refusal(lambda: load_policy(file)).endswith("is larger than 1,000,000 bytes, the limit for a policy")
+    assert refusal(lambda: load_policy(file)).endswith(
+        f"is larger than {most:,} bytes, the limit for a policy in {form.upper()}"
+    )
 
 
 def test_depth_counts_objects_and_lists() -> None:

@@ -420,3 +420,13 @@ def test_slicers_that_are_nested_too_deeply_are_refused_both_ways(monkeypatch: p
     monkeypatch.setattr("pycupel.model.checks.MAX_NESTING", 10_000)
     slicer: Slicer = nested(sys.getrecursionlimit(), lambda inner: QuotaSlice([], inner), GreedySlice())
     assert str(refused(lambda: policy_to_dict(Policy(RecencyScorer(), slicer)))) == "is nested too deeply"
+
+
+def test_the_text_of_an_error_lists_the_first_mistakes_and_counts_the_others() -> None:
+    """30,000 wrong names were a message of 6.3 MB."""
+    error = refused(lambda: policy_from_dict({"scorers": [{"type": "recensy"}] * 3_000}))
+    first, *lines, last = str(error).splitlines()
+    assert (first, len(lines), last) == ("there are 3,000 mistakes in the policy:", 50, "  and 2,950 more")
+    assert len(error.errors) == 3_000
+    few = refused(lambda: policy_from_dict({"scorers": [{"type": "recensy"}] * 50}))
+    assert not str(few).endswith("more")

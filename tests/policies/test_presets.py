@@ -25,7 +25,7 @@ from pycupel import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_to_dict, preset
-from pycupel.policies.files import PolicyFormat
+from pycupel.policies.formats import PolicyFormat
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 RECENCY, KIND, PRIORITY = RecencyScorer(), KindScorer(), PriorityScorer()
@@ -123,7 +123,7 @@ def test_case_and_hyphens_do_not_matter(name: str) -> None:
     ("name", "near"), [("chatt", "; did you mean 'chat'?"), ("codereviw", "; did you mean 'code-review'?"), ("x", "")]
 )
 def test_an_unknown_preset_is_refused_with_a_suggestion(name: str, near: str) -> None:
-    """API: an unknown name is an `InvalidArgumentError` with a suggestion."""
+    """An unknown name is an `InvalidArgumentError` with a suggestion."""
     with pytest.raises(InvalidArgumentError) as caught:
         preset(name)
     assert str(caught.value) == (

@@ -112,6 +112,22 @@ def test_a_plug_in_may_describe_its_options_too(monkeypatch: pytest.MonkeyPatch)
     }
 
 
+def test_a_class_without_source_has_no_descriptions() -> None:
+    space: dict[str, Any] = {}
+    exec("class Typed:\n    def __init__(self, limit: int = 1) -> None:\n        self.limit = limit", space)  # noqa: S102
+    SCORER_NAMES.register("typed", space["Typed"])
+    assert descriptions("scorer", "typed") == {"limit": ""}
+
+
+def test_the_limits_are_those_of_the_classes() -> None:
+    """Also of strategies that nobody described for files, and of the numbers in a list."""
+    cases = SCHEMA["$defs"]["shortener"]["allOf"]
+    fields = {case["if"]["properties"]["type"]["enum"][0]: case["then"]["properties"] for case in cases}
+    assert fields["headAndTail"]["tokens"]["exclusiveMinimum"] == 0
+    share = fields["keyLines"]["shares"]["items"]
+    assert (share["minimum"], share["maximum"]) == (0, 1)
+
+
 @pytest.mark.parametrize(
     "document",
     [

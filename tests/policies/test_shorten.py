@@ -12,7 +12,7 @@ from pycupel.errors import DocumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
 from pycupel.protocols import Shortener
 from pycupel.registry import SHORTENERS
-from pycupel.shorten import HeadAndTail, KeyLines, Stub
+from pycupel.shorten import ByFormat, HeadAndTail, KeyLines, Stub
 
 
 def document(shorten: Any) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def document(shorten: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("written", "maker", "canonical"),
     [
+        ("by-format", ByFormat(), "byFormat"),
         ("key-lines", KeyLines(), "keyLines"),
         ({"type": "keyLines"}, KeyLines(), "keyLines"),
         ({"type": "key_lines", "shares": [0.1, 0.5]}, KeyLines((0.1, 0.5)), {"type": "keyLines", "shares": [0.1, 0.5]}),
@@ -43,7 +44,10 @@ def test_a_shortener_is_named_or_described(written: Any, maker: Shortener | None
 @pytest.mark.parametrize(
     ("written", "text"),
     [
-        ("key-line", "shorten: unknown shortener 'key-line'; choose from keyLines, headAndTail, stub; did you mean"),
+        (
+            "key-line",
+            "shorten: unknown shortener 'key-line'; choose from byFormat, keyLines, headAndTail, stub; did you mean",
+        ),
         ("headAndTail", 'shorten: needs options; write it as an object: "shorten": {"type": "headAndTail", "tokens": '),
         ({"type": "headAndTail", "tokens": 0}, "tokens: must be greater than 0"),
         ({"shares": [0.1]}, "shorten.type: is missing"),

@@ -31,12 +31,14 @@ NOT_REQUIRING = [
 ]
 
 
+@pytest.mark.proves("S-SR-01")
 @pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: type(scorer).__name__)
 def test_built_in_scorers_pass(scorer: Any) -> None:
     """Scorers: the interface contract."""
     check_scorer(scorer)
 
 
+@pytest.mark.proves("S-SC-S1", "S-SC-S2", "S-SC-S3", "S-SC-S4", "S-GR-10")
 @pytest.mark.parametrize("slicer", NOT_REQUIRING, ids=lambda slicer: type(slicer).__name__)
 def test_built_in_slicers_pass(slicer: Any) -> None:
     """Slicers: the interface contract; without requirements none exceeds the target (PL-02)."""
@@ -57,6 +59,7 @@ def test_slicers_with_requirements_pass_if_they_may_overflow(slicer: Any) -> Non
     check_slicer(slicer, may_overflow=True)
 
 
+@pytest.mark.proves("S-PC-01", "S-PC-02")
 @pytest.mark.parametrize("placer", PLACERS, ids=lambda placer: type(placer).__name__)
 def test_built_in_placers_pass(placer: Any) -> None:
     """Placers: the interface contract."""

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from pycupel.messages.content import ContentReader
 from pycupel.messages.counting import count_messages
 from pycupel.messages.options import ProviderName
+from pycupel.messages.parts import PartReader, view_of
 from pycupel.messages.providers import PROVIDERS
 from tests.examples import examples
 from tests.messages.histories import histories
@@ -38,7 +38,9 @@ NEARLY = st.fixed_dictionaries(
 
 
 def read(message: Any, provider: str) -> tuple[str, int]:
-    return ContentReader(len, PROVIDERS[provider].prices)(message)
+    reader = PartReader(len, PROVIDERS[provider].prices)
+    view = view_of(0, "user", reader(message), reader.overhead)
+    return view.text, view.tokens
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -50,7 +52,7 @@ def test_messages_are_read_the_same_however_they_are_written(provider: ProviderN
     views = PROVIDERS[provider].read(messages)
     assert [(view.text, view.tokens) for view in views] == whole, "the short way is no other way"
     assert [read(as_object(message), provider) for message in messages] == whole, "an object says what a dict says"
-    assert count_messages(messages, provider, len) == sum(view.tokens for view in views) + 3
+    assert count_messages(messages, provider, len) == sum(view.tokens for view in views)
 
 
 @examples(300)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given
 
 from pycupel import ContextBudget, ContextItem, OverflowStrategy, Pipeline, SelectionReport
@@ -51,6 +52,7 @@ def account(report: SelectionReport) -> list[tuple[int, str, object]]:
     return [*included, *excluded, (0, "shortfalls", report.count_requirement_shortfalls)]
 
 
+@pytest.mark.proves("S-PI-02", "S-ER-10", "S-RP-09", "S-RP-10")
 @examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_every_item_is_accounted_for_exactly_once(
@@ -73,6 +75,7 @@ def test_every_item_is_accounted_for_exactly_once(
     assert scores == sorted(scores, reverse=True), "excluded items are sorted by score"
 
 
+@pytest.mark.proves("S-BU-21")
 @examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget) -> None:
@@ -87,6 +90,7 @@ def test_the_budget_is_respected(pipeline: Pipeline, items: list[ContextItem], b
     assert pinned <= budget.max_tokens - budget.output_reserve
 
 
+@pytest.mark.proves("S-IT-18", "S-PI-03", "S-BS-01", "S-BS-13")
 @examples(120)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_runs_repeat_themselves_and_leave_everything_as_it_was(

@@ -88,6 +88,7 @@ def test_ranks_are_those_of_the_pseudocode(values: list[int | None]) -> None:
     assert bits(rank_shares(values)) == bits([PriorityScorer().score(item, items) for item in items])
 
 
+@pytest.mark.proves("S-SS-07")
 @examples(100)
 @given(st.lists(SCORES, max_size=10))
 def test_scaling_is_that_of_the_pseudocode(values: list[float]) -> None:

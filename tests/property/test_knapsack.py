@@ -147,6 +147,7 @@ def test_a_limit_either_stops_the_search_or_changes_nothing(instance: Instance) 
         assert needed > limit
 
 
+@pytest.mark.proves("S-KN-11")
 @examples(100)
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.floats(-1.0, 2.0) | st.sampled_from((0.5, 0.5, 0.00004))), max_size=10),

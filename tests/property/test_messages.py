@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from pycupel.messages import Finding, lint_messages
 from pycupel.messages.detect import detect_provider
+from pycupel.messages.history import Unit, turns
 from pycupel.messages.options import ProviderName
-from pycupel.messages.units import Unit, turns
 from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from pycupel import ContextBudget, ContextItem, DiagnosticTraceCollector, OverflowStrategy, Pipeline
@@ -23,6 +24,7 @@ ERRORS: dict[str, type[Exception]] = {
 }
 
 
+@pytest.mark.proves("S-IN-01", "S-PI-02")
 @examples(400)
 @given(strategies.pipelines(), strategies.item_lists(), strategies.budgets())
 def test_a_run_selects_what_the_pseudocode_selects_and_gives_its_reasons(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ChronologicalPlacer, ContextItem, Placer, ScoredItem, UShapedPlacer
@@ -20,6 +21,7 @@ def check(placer: Placer, items: Sequence[ContextItem], scores: Sequence[float],
     assert place_by_index(placer, items, scores) == expected
 
 
+@pytest.mark.proves("S-PC-02")
 @examples(80)
 @given(strategies.item_lists())
 def test_by_age(items: list[ContextItem]) -> None:
@@ -27,6 +29,7 @@ def test_by_age(items: list[ContextItem]) -> None:
     check(ChronologicalPlacer(), items, [0.5] * len(items), chronological(items))
 
 
+@pytest.mark.proves("S-PC-02")
 @examples(80)
 @given(st.lists(st.sampled_from([hint for hint in HINTS if hint is not None]) | st.floats(), max_size=12))
 def test_by_score(scores: list[float]) -> None:

@@ -60,6 +60,7 @@ def leaves(scorer: Any) -> Iterator[Any]:
         yield scorer
 
 
+@pytest.mark.proves("S-SS-07")
 @examples(100)
 @given(strategies.scorers(), strategies.item_lists(max_size=7))
 def test_a_batch_gives_what_the_pseudocode_gives(scorer: Scorer, items: list[ContextItem]) -> None:
@@ -147,6 +148,7 @@ def test_the_order_of_the_items_does_not_matter(scorer: Scorer, items: list[Cont
     assert before == after
 
 
+@pytest.mark.proves("S-SR-01")
 @examples(40)
 @given(strategies.scorers(), strategies.item_lists(max_size=6))
 def test_scoring_twice_gives_the_same(scorer: Scorer, items: list[ContextItem]) -> None:
@@ -154,6 +156,7 @@ def test_scoring_twice_gives_the_same(scorer: Scorer, items: list[ContextItem]) 
     assert bits(score_all(scorer, items)) == bits(score_all(scorer, tuple(items)))
 
 
+@pytest.mark.proves("S-DE-13")
 @examples(40)
 @given(strategies.leaf_scorers().filter(lambda scorer: isinstance(scorer, ABSOLUTE)), strategies.item_lists())
 def test_absolute_scorers_ignore_the_others(scorer: Scorer, items: list[ContextItem]) -> None:
@@ -182,6 +185,7 @@ def test_scaled_scores_span_the_range(inner: Scorer, items: list[ContextItem]) -
     assert [score for _, score in sorted(zip(raw, scores, strict=True))] == sorted(scores), "the order stays"
 
 
+@pytest.mark.proves("S-CO-05")
 @examples(40)
 @given(strategies.scorers(depth=2), strategies.scorers(depth=2), strategies.item_lists(max_size=6), st.integers(-9, 9))
 def test_weights_are_relative(one: Scorer, other: Scorer, items: list[ContextItem], exponent: int) -> None:

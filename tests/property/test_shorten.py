@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from pycupel import ContextItem, CountQuotaEntry, CountQuotaSlice, GreedySlice, Pipeline, QuotaEntry, QuotaSlice
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers import ReflexiveScorer
-from pycupel.shorten import HeadAndTail, KeyLines, Stub, make_version
+from pycupel.shorten import ByFormat, HeadAndTail, KeyLines, Stub, make_version
 from tests.examples import examples
 
 texts = st.text(st.sampled_from("ab_/.: \n\r\t{}|@-+#\x1b\u0301\u202e\ud800\udc00\U0001f600"), min_size=1, max_size=400)
@@ -31,7 +31,7 @@ items = st.lists(
     ),
     max_size=12,
 )
-makers = st.sampled_from([Shares(), KeyLines(), KeyLines((0.5,)), HeadAndTail(10), Stub()])
+makers = st.sampled_from([Shares(), ByFormat(), KeyLines(), KeyLines((0.5,)), HeadAndTail(10), Stub()])
 slicers = st.sampled_from(
     [
         GreedySlice(),

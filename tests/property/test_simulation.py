@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, ReflexiveScorer
@@ -13,6 +14,7 @@ from tests.examples import examples
 GREEDY = Pipeline(ReflexiveScorer())
 
 
+@pytest.mark.proves("S-BS-06")
 @examples(150)
 @given(strategies.item_lists(), st.integers(0, 30), st.data())
 def test_exhaustive_is_brute_force_and_bisection_finds_a_size_that_selects(

@@ -77,6 +77,7 @@ def compare_errors(slicer: Any, scored: list[ScoredItem], budget: ContextBudget,
         assert caught.value.satisfied_count == numbers["satisfied"]
 
 
+@pytest.mark.proves("S-GR-10")
 @examples(70)
 @given(st.just(GreedySlice()), scored_items(), slicer_budgets())
 def test_greedy(slicer: GreedySlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
@@ -119,6 +120,7 @@ def test_count_quota(slicer: CountQuotaSlice, scored: list[ScoredItem], budget: 
     compare_with_oracle(slicer, scored, budget)
 
 
+@pytest.mark.proves("S-CK-01")
 @examples(90)
 @given(
     st.builds(
@@ -134,6 +136,7 @@ def test_count_constrained_knapsack(
     compare_with_oracle(slicer, scored, budget)
 
 
+@pytest.mark.proves("S-SC-S2")
 @examples(40)
 @given(st.just(GreedySlice()) | strategies.knapsacks(), scored_items(), slicer_budgets())
 def test_slicers_without_requirements_stay_within_the_target(

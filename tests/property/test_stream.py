@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from unittest import mock
 
+import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, QuotaSlice, ScoredItem
@@ -31,6 +32,7 @@ def test_within_quotas(slicer: StreamSlice, scored: list[ScoredItem], budget: Co
     compare_with_oracle(QuotaSlice([], slicer), scored, budget)
 
 
+@pytest.mark.proves("S-SC-S4")
 @examples(40)
 @given(st.builds(StreamSlice, BATCH_SIZES, replace=st.booleans()), scored_items(), slicer_budgets())
 def test_the_target_is_never_exceeded(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:

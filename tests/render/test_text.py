@@ -191,7 +191,7 @@ def test_the_report_renders_itself() -> None:
 
 @pytest.mark.parametrize("unicode", [False, True])
 def test_columns_are_aligned_beside_wide_and_combining_characters(*, unicode: bool) -> None:
-    """Issue: characters were counted, but a wide one takes two columns, and a combining mark none."""
+    """Characters were counted, but a wide one takes two columns, and a combining mark none."""
     kinds = ("Document", "\u6587\u66f8", "cafe\u0301", "\u0e17\u0e35\u0e48")
     report = make_report([included("the item", 7, kind=kind) for kind in kinds])
     assert [*map(columns, kinds)] == [8, 4, 4, 1]
@@ -289,7 +289,7 @@ def test_notes_of_any_kind_are_told_on_safe_lines() -> None:
 
 
 def test_notes_are_wrapped_by_columns_and_lose_nothing() -> None:
-    """Issue: a wide character takes two columns, so half of a long line was cut off."""
+    """A wide character takes two columns, so half of a long line was cut off."""
     note = "\u8fd4\u91d1" * 50
     lines = str(make_report(notes=[note])).splitlines()[1:]
     assert "".join(line.strip() for line in lines) == f"note: {note}"

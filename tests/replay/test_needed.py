@@ -10,7 +10,7 @@ import pytest
 
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay.needed import identifiers, needed_of
-from pycupel.replay.parts import Splitter
+from pycupel.replay.parts import parts_of
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
 
@@ -45,7 +45,7 @@ def test_what_only_results_held_and_the_agent_wrote_later_was_needed() -> None:
         says("assistant", "shown_again and needed_twice"),
         says("assistant", "needed_twice"),
     ]
-    needed = needed_of(len(messages), Splitter(PROVIDERS["anthropic"], len).parts(messages))
+    needed = needed_of(len(messages), parts_of(PROVIDERS["anthropic"].read(messages)))
     assert needed.intervals == {"needed_once": (1, 5), "needed_twice": (1, 6), "shown_again": (3, 6)}
     assert [sorted(needed.at(cut)) for cut in (1, 2, 4, 6, 7)] == [
         [],
@@ -67,6 +67,6 @@ def test_needed_is_measured_as_for_the_shared_histories(name: str) -> None:
     shared: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(shared)
     messages = shared.read_transcript(SHARED / f"{name}.jsonl.xz")
-    needed = needed_of(len(messages), Splitter(PROVIDERS["anthropic"], len).parts(messages))
+    needed = needed_of(len(messages), parts_of(PROVIDERS["anthropic"].read(messages)))
     for cut in range(0, len(messages), 37):
         assert needed.at(cut) == shared.needed_later(messages, cut)

@@ -10,8 +10,9 @@ import pytest
 from pycupel.errors import MessageShapeError
 from pycupel.messages import count_messages, lint_messages
 from pycupel.messages.providers import PROVIDERS
-from pycupel.replay import History, read_log
-from pycupel.replay.parts import Splitter
+from pycupel.replay import History, context_usage, read_log
+from pycupel.replay.parts import parts_of
+from pycupel.shorten.superseded import arguments_of
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 
@@ -21,8 +22,8 @@ def history_of(provider: str) -> History:
 
 
 def kinds(history: History) -> list[tuple[str, str]]:
-    parts = Splitter(PROVIDERS[history.provider], len).parts(history.messages)
-    return [(part.kind, part.tool) for part in parts]
+    parts = [*parts_of(PROVIDERS[history.provider].read(history.messages))]
+    return [(part.kind, part.tool) for part in parts if not part.is_bare]
 
 
 @pytest.mark.parametrize("provider", REQUESTS)
@@ -46,11 +47,11 @@ def test_a_document_is_read_like_a_line(provider: str) -> None:
 @pytest.mark.parametrize(
     ("provider", "expected"),
     [
-        ("openai", "system, images, assistant ls, tool results ls, thinking, assistant, user"),
-        ("anthropic", "user, thinking, assistant ls, tool results ls, images"),
-        ("gemini", "user, images, thinking, assistant ls, tool results ls"),
-        ("mistral", "system, user, assistant ls, tool results ls"),
-        ("responses", "user, thinking, assistant ls, tool results ls"),
+        ("openai", "system, images, tool_calls ls, tool_results ls, thinking, assistant, user"),
+        ("anthropic", "user, thinking, tool_calls ls, tool_results ls, images"),
+        ("gemini", "user, images, thinking, tool_calls ls, tool_results ls"),
+        ("mistral", "system, user, tool_calls ls, tool_results ls"),
+        ("responses", "user, thinking, tool_calls ls, tool_results ls"),
     ],
 )
 def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:
@@ -60,17 +61,18 @@ def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:
 @pytest.mark.parametrize("provider", REQUESTS)
 def test_parts_cost_what_the_messages_cost(provider: str) -> None:
     history = history_of(provider)
-    parts = Splitter(PROVIDERS[history.provider], len).parts(history.messages)
-    whole = count_messages(history.messages, history.provider, len) - count_messages([], history.provider, len)
+    parts = [*parts_of(PROVIDERS[history.provider].read(history.messages))]
+    whole = count_messages(history.messages, history.provider, len)
     assert sum(part.tokens for part in parts) == whole
 
 
 def test_a_result_knows_its_call() -> None:
     for provider in REQUESTS:
-        parts = Splitter(history_of(provider).resolved_provider, len).parts(history_of(provider).messages)
-        [call] = [part for part in parts if part.is_call]
-        [result] = [part for part in parts if part.kind == "tool results"]
-        assert call.call == result.call == 'ls {"path": "src"}'
+        parts = [*parts_of(history_of(provider).resolved_provider.read(history_of(provider).messages))]
+        [call] = [part for part in parts if part.kind == "tool_calls"]
+        [result] = [part for part in parts if part.kind == "tool_results"]
+        assert call.call == result.call
+        assert arguments_of(call.call and call.call.arguments) == ("src", {})
         assert "src/checkout/retry.py" in result.text
 
 
@@ -88,19 +90,18 @@ def test_items_of_a_rollout() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [("assistant", "f")]),
-        ({"role": "function", "name": "f", "content": "42"}, [("tool results", "f")]),
-        ({"role": "tool", "tool_call_id": "unknown", "content": "42"}, [("tool results", "")]),
-        ({"role": "user"}, []),
+        ({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, [("tool_calls", "f")]),
+        ({"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]}, [("tool_calls", "f")]),
+        ({"role": "function", "name": "f", "content": "42"}, [("tool_results", "f")]),
+        ({"role": "tool", "tool_call_id": "unknown", "content": "42"}, [("tool_results", "")]),
         ({"role": "developer", "content": "Be brief."}, [("system", "")]),
         ({"role": "user", "content": ["hello", {"type": "text", "text": "more"}]}, [("user", ""), ("user", "")]),
-        ({"role": ["user"], "content": {"text": "hello"}}, [("user", "")]),
-        ({"role": "user", "content": [{"type": ["image"]}, 7]}, [("user", ""), ("user", "")]),
-        ("no message", []),
+        ({"role": "user", "content": [{"type": "screenshot", "image_url": "x"}]}, [("images", "")]),
+        ({"role": "user", "content": [{"type": "input_audio"}]}, [("files", "")]),
     ],
 )
 def test_other_shapes(message: Any, expected: list[tuple[str, str]]) -> None:
-    assert [(part.kind, part.tool) for part in Splitter(PROVIDERS["openai"], len).split(0, message)] == expected
+    assert kinds(History((message,), "openai")) == expected
 
 
 def test_gemini_messages_alone_are_known_by_their_parts() -> None:
@@ -151,5 +152,5 @@ def test_options_of_googles_sdk() -> None:
 def test_a_message_that_cannot_be_read_is_named() -> None:
     sealed = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": ["x"]}]}
     with pytest.raises(MessageShapeError, match="must be a string") as caught:
-        Splitter(PROVIDERS["anthropic"], len).parts([{"role": "user", "content": "a"}, sealed])
+        context_usage(History(({"role": "user", "content": "a"}, sealed), "anthropic"))
     assert (caught.value.index, caught.value.key) == (1, "signature")

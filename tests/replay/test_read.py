@@ -7,12 +7,16 @@ import gzip
 import json
 import lzma
 from collections.abc import Callable
+from functools import partial
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pycupel.compressed import MAX_LINE, limited_lines
+from pycupel.errors import DocumentError
 from pycupel.messages import lint_messages
 from pycupel.replay import History, Log, read_log
 
@@ -102,6 +106,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
         read_log(tmp_path / "nothing.jsonl")
 
 
+@pytest.mark.skipif(not HISTORIES, reason="the histories are not beside the project")
 def test_real_logs_hold_histories_that_their_providers_accept() -> None:
     for path in HISTORIES:
         log = read_log(path)
@@ -113,6 +118,7 @@ def test_real_logs_hold_histories_that_their_providers_accept() -> None:
             assert all(history.messages[call.index]["role"] == "assistant" for call in history.calls)
 
 
+@pytest.mark.skipif(not HISTORIES, reason="the histories are not beside the project")
 def test_prompts_of_real_sessions_grow_between_compactions() -> None:
     """By what was appended, so the provider's counts belong to the calls."""
     for path in HISTORIES:
@@ -126,3 +132,33 @@ def assert_growth(history: History) -> None:
     assert len(counts) == len(history.calls)
     shrunk = sum(after < before for before, after in pairwise(counts))
     assert shrunk <= len(history.compactions) + 0.05 * len(counts)
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_a_damaged_archive_is_an_error_of_ours(tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    """It was an EOFError, a zlib.error, an LZMAError or an OSError without a name."""
+    path = tmp_path / f"log.jsonl{suffix}"
+    packed = pack(LINE.encode() * 100)
+    for damaged in (packed[:-9], packed[:15] + b"\0\1\2\3" + packed[19:], b"not compressed"):
+        path.write_bytes(damaged)
+        with pytest.raises(DocumentError) as caught:
+            read_log(path)
+        assert str(caught.value).startswith(f"{path}: cannot be decompressed: ")
+
+
+def test_an_endless_line_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is 256 MiB; a test need not read as much."""
+    path = tmp_path / "log.jsonl.gz"
+    path.write_bytes(gzip.compress(LINE.encode() + b"\n" + b" " * 2_000_000))
+    monkeypatch.setattr("pycupel.replay.read.limited_lines", partial(limited_lines, limit=100_000))
+    with pytest.raises(DocumentError) as caught:
+        read_log(path)
+    assert str(caught.value) == f"{path}: line 2 is longer than 100,000, the limit for a line"
+    assert signature(limited_lines).parameters["limit"].default == MAX_LINE == 256 * 2**20
+
+
+def test_a_log_that_cannot_be_read_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_log(tmp_path / "missing.jsonl")
+    with pytest.raises(IsADirectoryError):
+        read_log(tmp_path)

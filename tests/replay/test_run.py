@@ -70,7 +70,7 @@ def test_as_logged_is_everything_since_the_last_compaction() -> None:
     [whole] = replay(history, 35, [AS_LOGGED], counter=words)
     [cut] = replay(compacted, 35, [AS_LOGGED], counter=words)
     assert (whole.tokens, whole.cuts) == (16 * M, 0)
-    assert (cut.tokens, cut.cuts) == (M + (2 + M) + (1 + M) + (1 + 3 * M), 2)
+    assert (cut.tokens, cut.cuts) == (M + (2 + EACH + M) + (1 + EACH + M) + (1 + EACH + 3 * M), 2)
 
 
 def exchange(n: int, text: str) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from pycupel.replay import (
     context_usage,
     read_log,
 )
+from pycupel.shorten import ToolCall, superseded
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
@@ -66,8 +67,7 @@ def test_the_model_decides_what_messages_cost_whatever_their_format() -> None:
     for model in ("gpt-4o", "claude-sonnet-4-5"):
         for provider in get_args(ProviderName)[:2]:
             usage = context_usage(History(messages, provider, model=model), counter=len)
-            counted = (count_messages(part, "openai", len, model=model) for part in (messages, ()))
-            assert usage.total == next(counted) - next(counted)
+            assert usage.total == count_messages(messages, "openai", len, model=model)
 
 
 def test_reprs_are_short() -> None:
@@ -90,10 +90,10 @@ def test_a_reply_alone_was_never_a_prompt() -> None:
 def test_every_provider(provider: str) -> None:
     usage = usage_of(REQUESTS[provider])
     kinds = by_kind(usage)
-    assert {"system", "tool results"} <= kinds.keys()
+    assert {"system", "tool_results"} <= kinds.keys()
     assert ("tools" in kinds) is (provider != "mistral")
     assert usage.total == sum(kinds.values())
-    assert [row.tool for row in usage.rows if row.kind == "tool results"] == ["ls"]
+    assert [row.tool for row in usage.rows if row.kind == "tool_results"] == ["ls"]
 
 
 def test_the_largest_prompt_of_a_rollout() -> None:
@@ -101,7 +101,7 @@ def test_the_largest_prompt_of_a_rollout() -> None:
     assert (usage.call, usage.total, usage.counted_by) == (3, 4_300, "gpt-5-codex")
     assert sum(by_kind(usage).values()) == 4_300
     assert usage.not_in_file > 4_000
-    assert by_kind(usage)["system"] == 2
+    assert by_kind(usage)["system"] == 2 + EACH
     assert usage.growth == (Growth(4_000, False), Growth(4_200, False), Growth(4_300, False), Growth(1_200, True))
 
 
@@ -111,8 +111,9 @@ def test_after_a_compaction_the_prompt_is_the_summary_and_what_follows() -> None
     )
     calls = (Call(1), Call(3))
     usage = context_usage(History(messages, "openai", calls, (Compaction(2, "in short"),)), counter=words)
-    assert (usage.call, by_kind(usage)) == (2, {"summary": 2, "user": 30 + EACH})
-    assert usage.growth == (Growth(9 + EACH, False), Growth(32 + EACH, True))
+    assert (usage.call, by_kind(usage)) == (2, {"user": 32 + 2 * EACH})
+    assert usage.growth == (Growth(9 + EACH, False), Growth(32 + 2 * EACH, True))
+    assert [part.text for part in usage.largest if part.message < 0] == ["in short"]
 
 
 def exchange(n: int, path: str, text: str) -> list[dict[str, Any]]:
@@ -137,6 +138,30 @@ def test_what_says_nothing_new() -> None:
     assert usage.superseded == Waste(1, 2 + EACH)
     assert usage.repeated == Waste(1, 30 + EACH)
     assert usage.largest[0].tokens == 30 + EACH
+
+
+def test_results_are_outdated_as_the_shortener_finds_them() -> None:
+    """Issue: of one history, `superseded` said that a result is outdated, and `context_usage` that none is."""
+    messages = [
+        {"role": "user", "content": "go"},
+        *exchange(1, "src/a.py", "one"),
+        *exchange(2, "src/a.py", "Error: no such file"),
+        *exchange(3, "src/b.py", "three"),
+    ]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("view", {"offset": 3}),
+        ("read", {"limit": 9}),
+        ("write", {"content": ""}),
+    ]
+    for n, (name, arguments) in enumerate(asked):
+        call = messages[1 + 2 * n]["tool_calls"][0]["function"]
+        call.update(name=name, arguments=json.dumps({"path": "src/a.py", **arguments}))
+    calls = [ToolCall("view", {"path": "src/a.py", "offset": 3})]
+    calls += [ToolCall("read", {"path": "src/a.py", "limit": 9}, failed=True)]
+    calls += [ToolCall("write", {"path": "src/a.py", "content": ""})]
+    usage = context_usage(History(tuple(messages), "openai"), counter=words)
+    assert superseded(calls) == [True, True, False]
+    assert usage.superseded == Waste(2, 1 + EACH + 4 + EACH)
 
 
 def test_the_largest_history_is_looked_at_and_no_sidechain() -> None:
@@ -188,5 +213,6 @@ def test_real_sessions(name: str, total: int) -> None:
     assert (usage.total, sum(row.tokens for row in usage.rows)) == (total, total)
     # The first prompts are 26,000 tokens that the files do not show; later ones have more of them.
     assert 26_000 < usage.not_in_file < total // 2
-    assert usage.superseded.tokens > 5_000
+    # Not what was tried again and failed, which says something new.
+    assert usage.superseded.tokens > 2_000
     assert sum(each.compacted for each in usage.growth) == 1

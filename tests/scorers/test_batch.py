@@ -64,6 +64,7 @@ def check_calls(scorer: Recording, items: Items) -> None:
 # Custom scorers.
 
 
+@pytest.mark.proves("S-SC-01", "S-SC-06")
 def test_a_custom_scorer_is_asked_once_for_each_item_in_order() -> None:
     """SC-02."""
     scorer, items = Recording(), example_items()
@@ -79,6 +80,7 @@ def test_no_items_have_no_scores() -> None:
     assert custom.calls == []
 
 
+@pytest.mark.proves("S-SC-05", "S-SC-07")
 @pytest.mark.parametrize("method", [Pipeline.run, Pipeline.dry_run])
 def test_a_run_asks_once_for_each_scoreable_item_in_order(method: Callable[..., Any]) -> None:
     """Stage 2, Score; SC-01: the full scoreable list, as a tuple that the scorer cannot change."""
@@ -98,6 +100,7 @@ def test_a_run_asks_for_each_place_of_an_object() -> None:
     check_calls(scorer, (one, two, one))
 
 
+@pytest.mark.proves("S-SC-03")
 def test_a_run_without_scoreable_items_asks_nothing() -> None:
     """Stage 2, Score: there is nothing to score."""
     scorer = Recording()
@@ -123,6 +126,7 @@ def test_a_custom_scorer_inside_others_is_asked_once_for_each_item_in_order(wrap
         check_calls(scorer, items)
 
 
+@pytest.mark.proves("S-SC-07")
 def test_a_custom_scorer_in_several_positions_is_asked_once_for_each_item() -> None:
     """SC-02: exactly once for each item in a run, however often the object stands in the tree."""
     for ask in (score_all, run):
@@ -216,7 +220,7 @@ def generated(items: Items) -> Iterator[float]:
 
 @pytest.mark.parametrize("scores", [generated, lambda items: tuple(generated(items)), lambda items: [0.5] * len(items)])
 def test_a_custom_batch_may_be_any_iterable(scores: Callable[[Items], Iterable[float]]) -> None:
-    """API: score_all(items) -> sequence of float; what can be read once is good enough."""
+    """Score_all(items) -> sequence of float; what can be read once is good enough."""
     assert score_all(Batched(scores), example_items()) == [0.5] * 4
 
 
@@ -288,6 +292,7 @@ def ways_to_ask(scorer: Scorer) -> list[Callable[[], list[float]]]:
     return [*batches, *(partial(one_by_one, each, items) for each in wrapped), partial(run, scorer, items)]
 
 
+@pytest.mark.proves("S-IN-03", "S-IN-04", "S-SC-02", "S-SR-03")
 @pytest.mark.parametrize(
     ("value", "score"),
     [

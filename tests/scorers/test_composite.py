@@ -52,6 +52,7 @@ def test_weights_are_any_numbers_with_a_finite_sum(weights: tuple[Any, Any]) -> 
     expect(scorer, example_items(), [0.25, 0.375, 0.875])
 
 
+@pytest.mark.proves("S-CO-13")
 def test_children_are_asked_in_order() -> None:
     """CompositeScorer: child scorers are invoked in order (index 0, 1, 2, ...)."""
     log: list[str] = []
@@ -73,6 +74,7 @@ def test_children_are_asked_in_order() -> None:
     assert log == [f"{name} {item}" for name in ("first", "second", "third") for item in "abc"]
 
 
+@pytest.mark.proves("S-CO-01")
 @pytest.mark.parametrize("entries", [[], (), iter(())])
 def test_at_least_one_entry_is_required(entries: Any) -> None:
     """CONSTRUCT-COMPOSITE."""
@@ -81,6 +83,7 @@ def test_at_least_one_entry_is_required(entries: Any) -> None:
     assert str(caught.value) == "At least one scorer entry is required"
 
 
+@pytest.mark.proves("S-CO-02")
 def test_a_scorer_must_not_be_null() -> None:
     """CONSTRUCT-COMPOSITE: and the null comes before a bad weight."""
     nothing: Any = None
@@ -90,6 +93,7 @@ def test_a_scorer_must_not_be_null() -> None:
     assert "entries[1]" in "".join(caught.value.__notes__)
 
 
+@pytest.mark.proves("S-CO-03", "S-CO-04")
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
@@ -195,6 +199,7 @@ WRAPPERS = [
 ]
 
 
+@pytest.mark.proves("S-CO-06", "S-SS-08")
 @pytest.mark.parametrize("wrap", WRAPPERS)
 def test_a_scorer_that_is_its_own_child_is_a_cycle(wrap: Any) -> None:
     """DETECT-CYCLES: self-referential."""
@@ -206,6 +211,7 @@ def test_a_scorer_that_is_its_own_child_is_a_cycle(wrap: Any) -> None:
     assert isinstance(caught.value, ScorerConfigError)
 
 
+@pytest.mark.proves("S-CO-06", "S-SS-08")
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("inner_wrap", WRAPPERS)
 def test_a_longer_way_back_is_a_cycle(wrap: Any, inner_wrap: Any) -> None:
@@ -228,6 +234,7 @@ def test_a_cycle_behind_an_innocent_sibling_is_found() -> None:
         CompositeScorer([(innocent, 1.0), (RecencyScorer(), 1.0), (innocent, 1.0), (looped, 1.0)])
 
 
+@pytest.mark.proves("S-CO-06")
 def test_a_scorer_built_around_itself_is_a_cycle() -> None:
     """DETECT-CYCLES: the new scorer is part of the graph, too."""
     scorer = CompositeScorer.__new__(CompositeScorer)
@@ -236,6 +243,7 @@ def test_a_scorer_built_around_itself_is_a_cycle() -> None:
     assert str(caught.value) == CYCLE
 
 
+@pytest.mark.proves("S-CO-12")
 def test_a_scorer_may_be_used_twice() -> None:
     """CS-01: visited, but not in its own path; a diamond is legal."""
     shared = CompositeScorer([(RecencyScorer(), 1.0)])
@@ -252,6 +260,7 @@ def test_a_ladder_of_diamonds_is_checked_node_by_node() -> None:
     assert len(scorer.children) == 2
 
 
+@pytest.mark.proves("S-CO-12")
 def test_equal_scorers_are_not_the_same_scorer() -> None:
     """CompositeScorer: cycle detection MUST use reference identity, not structural equality."""
     one = CompositeScorer([(RecencyScorer(), 1.0)])
@@ -277,6 +286,7 @@ def nested(levels: int) -> Scorer:
     return scorer
 
 
+@pytest.mark.proves("S-CO-10")
 def test_a_hundred_levels_work() -> None:
     """PY-08: nesting does not meet the recursion limit."""
     scorer: Any = nested(100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -48,6 +48,7 @@ def score_of(scorer: DecayScorer, item: ContextItem) -> float:
 # Curves.
 
 
+@pytest.mark.proves("S-DE-12")
 def test_exponential_keeps_microseconds() -> None:
     """DS-06: seconds with all their decimals."""
     micro = timedelta(microseconds=1)
@@ -71,6 +72,7 @@ def test_step_scores_need_not_fall() -> None:
     assert [curve.at(age * HOUR) for age in (0, 1, 2, 3)] == [0.0, 1.0, 1.0, 1.0]
 
 
+@pytest.mark.proves("S-DE-03", "S-DE-05", "S-DE-08", "S-DE-14")
 @pytest.mark.parametrize("duration", [timedelta(0), -HOUR, timedelta(microseconds=-1)])
 def test_durations_must_be_positive(duration: timedelta) -> None:
     """DS-04: also negative ones; the error MUST name the halfLife parameter."""
@@ -96,6 +98,7 @@ def test_durations_are_timedeltas(duration: Any) -> None:
         Step([(duration, 0.5)])
 
 
+@pytest.mark.proves("S-DE-04", "S-DE-14")
 @pytest.mark.parametrize("windows", [[], (), iter(())])
 def test_step_needs_a_window(windows: Any) -> None:
     """Step: windows MUST contain at least one entry."""
@@ -103,6 +106,7 @@ def test_step_needs_a_window(windows: Any) -> None:
         Step(windows)
 
 
+@pytest.mark.proves("S-DE-16")
 @pytest.mark.parametrize(
     "hours",
     [
@@ -164,6 +168,7 @@ def test_the_score_without_timestamp_may_be_any_number() -> None:
     assert type(DecayScorer(CLOCK, STEPS, quarter).null_timestamp_score) is float
 
 
+@pytest.mark.proves("S-DE-11")
 def test_no_curve_sees_a_negative_age() -> None:
     """DecayScorer: the clamp MUST occur before the curve computation, not inside each curve."""
     seen: list[timedelta] = []
@@ -175,6 +180,25 @@ def test_no_curve_sees_a_negative_age() -> None:
 
     DecayScorer(CLOCK, Spy()).score_all([aged(-HOUR), aged(timedelta(0)), aged(HOUR), aged(None)])
     assert seen == [timedelta(0), timedelta(0), HOUR]
+
+
+class Unseen(Sequence[ContextItem]):
+    """Fails the test if anybody looks into it."""
+
+    def _seen(self, *_: object) -> Any:
+        raise AssertionError("all_items was inspected")
+
+    __len__ = __getitem__ = __iter__ = __contains__ = __bool__ = _seen
+
+
+@pytest.mark.proves("S-DE-13")
+@pytest.mark.parametrize("curve", [STEPS, Exponential(HOUR), Window(HOUR)])
+def test_the_other_items_are_not_looked_at(curve: Any) -> None:
+    """DecayScorer: allItems MUST be accepted, and MUST NOT be iterated or inspected."""
+    scorer = DecayScorer(CLOCK, curve)
+    others: Any = Unseen()
+    for item in (aged(HOUR), aged(None), aged(-HOUR)):
+        assert [scorer.score(item, others)] == scorer.score_all([item])
 
 
 # The clock.
@@ -251,6 +275,7 @@ def test_the_clock_must_answer_with_an_aware_datetime(answer: Any) -> None:
         scorer.score_all([aged(HOUR)])
 
 
+@pytest.mark.proves("S-DE-01")
 def test_there_is_no_default_clock() -> None:
     """DS-01, D042: the caller must inject one."""
     scorer: Any = DecayScorer
@@ -274,6 +299,7 @@ def test_anything_but_a_curve_is_a_type_error(curve: Any) -> None:
         DecayScorer(CLOCK, curve)
 
 
+@pytest.mark.proves("S-DE-10")
 @pytest.mark.parametrize("score", [-0.1, 1.1, 2, math.nan, math.inf, -math.inf])
 def test_a_score_without_timestamp_out_of_bounds_is_refused(score: float) -> None:
     """DS-07: also NaN; the message names the argument."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pycupel import ContextItem, FrequencyScorer
 
 
@@ -16,6 +18,7 @@ def expect(items: list[ContextItem], scores: list[float]) -> None:
     assert scorer.score_all(items) == scores
 
 
+@pytest.mark.proves("S-FR-06", "S-FR-07", "S-FR-09")
 def test_an_object_is_no_peer_of_itself_however_often_it_occurs() -> None:
     """FS-01: every slot with that very object is skipped, and the divisor stays N - 1."""
     one, two, three = tagged("a", "a b", "b")

@@ -22,6 +22,7 @@ def score_of(scorer: KindScorer, kind: str) -> float:
     return batch
 
 
+@pytest.mark.proves("S-KI-01")
 def test_there_are_no_other_defaults() -> None:
     """KindScorer: the default weight map MUST contain exactly the five."""
     weights = {"SystemPrompt": 1.0, "Memory": 0.8, "ToolOutput": 0.6, "Document": 0.4, "Message": 0.2}
@@ -38,6 +39,7 @@ def test_keys_may_be_kinds_and_weights_any_number() -> None:
     assert {type(weight) for weight in scorer.weights.values()} == {float}
 
 
+@pytest.mark.proves("S-KI-02", "S-KI-03")
 @pytest.mark.parametrize("weight", [-0.1, -1, -math.inf])
 def test_a_negative_weight_is_refused(weight: float) -> None:
     """VALIDATE-KIND-WEIGHTS: a negative weight, before anything else that is wrong with it."""
@@ -47,6 +49,7 @@ def test_a_negative_weight_is_refused(weight: float) -> None:
     assert "Image" in "".join(caught.value.__notes__)
 
 
+@pytest.mark.proves("S-KI-02", "S-KI-04")
 @pytest.mark.parametrize("weight", [math.nan, math.inf])
 def test_a_weight_that_is_not_finite_is_refused(weight: float) -> None:
     """VALIDATE-KIND-WEIGHTS."""

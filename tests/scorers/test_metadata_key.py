@@ -24,6 +24,7 @@ def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str =
     return batch
 
 
+@pytest.mark.proves("S-MK-26")
 @pytest.mark.parametrize(
     ("raw", "value", "score"),
     [
@@ -40,6 +41,7 @@ def test_values_are_compared_as_strings(raw: Any, value: str, score: float) -> N
     assert score_of({"key": raw}, key="key", value=value) == score
 
 
+@pytest.mark.proves("S-MK-28")
 def test_a_value_that_cannot_be_a_string_matches_nothing() -> None:
     scorer = MetadataKeyScorer("key", "str", 2.0)
     item = ContextItem("a", 1, metadata={"key": Raising()})
@@ -54,6 +56,7 @@ def test_any_positive_finite_boost_is_returned_as_it_is(boost: Any) -> None:
     assert type(MetadataKeyScorer("key", "v", boost).boost) is float
 
 
+@pytest.mark.proves("S-MK-02", "S-MK-10", "S-MK-11", "S-MK-12", "S-MK-13", "S-MK-14", "S-MK-15", "S-MK-16")
 @pytest.mark.parametrize("boost", [0.0, -0.0, 0, -1.0, -5e-324, math.nan, math.inf, -math.inf])
 def test_a_boost_that_is_not_positive_and_finite_is_refused(boost: float) -> None:
     """MetadataKeyScorer, Validation; MK-01: at construction, as a ScorerConfigError, which is a ValueError."""
@@ -78,6 +81,7 @@ def test_key_and_value_are_strings(wrong: Any) -> None:
         MetadataKeyScorer("cupel:priority", wrong, 1.5)
 
 
+@pytest.mark.proves("S-MK-27")
 def test_the_neutral_multiplier_is_no_parameter() -> None:
     """MetadataKeyScorer: defaultMultiplier is always 1.0 and is NOT a constructor parameter."""
     assert [field.name for field in dataclasses.fields(MetadataKeyScorer)] == ["key", "value", "boost"]

@@ -35,18 +35,21 @@ def test_any_real_number_is_the_score() -> None:
     assert score_of({"cupel:trust": Fraction(1, 4)}) == 0.25
 
 
+@pytest.mark.proves("S-MT-24")
 def test_a_number_is_used_to_its_last_bit() -> None:
     """MetadataTrustScorer: it MUST be used directly."""
     assert score_of({"cupel:trust": 0.1 + 0.2}) == 0.30000000000000004
     assert score_of({"cupel:trust": -0.0}).hex() == "-0x0.0p+0"
 
 
+@pytest.mark.proves("S-MT-21", "S-MT-22")
 @pytest.mark.parametrize("raw", ["9" * 400, 10**400, -(10**400)])
 def test_a_value_that_is_not_finite_gives_the_default(raw: Any) -> None:
     """MetadataTrustScorer: non-finite values MUST return defaultScore, not be clamped to a range boundary."""
     assert score_of({"cupel:trust": raw}) == DEFAULT
 
 
+@pytest.mark.proves("S-MT-24")
 @pytest.mark.parametrize("raw", [None, b"0.5", {"value": 0.5}, 0.5j, Decimal("0.5"), object()])
 def test_any_other_type_gives_the_default(raw: Any) -> None:
     """MT-01: any other type MUST be treated as a parse failure."""
@@ -62,6 +65,7 @@ def test_a_default_within_bounds_is_accepted(default: Any) -> None:
     assert score_of({}, default) == default
 
 
+@pytest.mark.proves("S-MT-20")
 @pytest.mark.parametrize(
     "default", [-0.1, 1.1, -5e-324, math.nextafter(1.0, 2.0), 2, -1, math.nan, math.inf, -math.inf]
 )

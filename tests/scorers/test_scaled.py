@@ -27,6 +27,7 @@ def expect(scorer: ScaledScorer, items: Sequence[ContextItem], scores: list[floa
     assert scorer.score_all(items) == scores
 
 
+@pytest.mark.proves("S-SS-05")
 @pytest.mark.parametrize(
     ("inner", "scores"),
     [
@@ -42,6 +43,7 @@ def test_scores_that_only_custom_scorers_give(inner: list[float], scores: list[f
     expect(ScaledScorer(RawHintScorer()), hinted(*inner), scores)
 
 
+@pytest.mark.proves("S-SS-06")
 def test_an_item_that_is_not_in_the_list_says_nothing() -> None:
     """SS-01: 0.5; also for an equal copy, since items are found by identity."""
     items = hinted(0.0, 0.5, 1.0)
@@ -53,6 +55,7 @@ def test_an_item_that_is_not_in_the_list_says_nothing() -> None:
     assert scorer.score(items[2], items) == 1.0
 
 
+@pytest.mark.proves("S-SS-01")
 def test_an_empty_list_gives_one_half() -> None:
     """ScaledScorer, Edge Cases: empty allItems."""
     assert ScaledScorer(ReflexiveScorer()).score(hinted(0.9)[0], []) == 0.5

@@ -27,6 +27,7 @@ def test_two_spellings_are_refused_if_case_folds() -> None:
         TagScorer({"a": 1.0, "A": 1.0}, case_insensitive=True)
 
 
+@pytest.mark.proves("S-TA-01")
 @pytest.mark.parametrize("weight", [-0.1, -1, -math.inf])
 def test_a_negative_weight_is_refused(weight: float) -> None:
     """CONSTRUCT-TAG-SCORER: a negative weight, before anything else that is wrong with it."""
@@ -36,6 +37,7 @@ def test_a_negative_weight_is_refused(weight: float) -> None:
     assert "rust" in "".join(caught.value.__notes__)
 
 
+@pytest.mark.proves("S-TA-02")
 @pytest.mark.parametrize("weight", [math.nan, math.inf])
 def test_a_weight_that_is_not_finite_is_refused(weight: float) -> None:
     """CONSTRUCT-TAG-SCORER."""
@@ -46,6 +48,7 @@ def test_a_weight_that_is_not_finite_is_refused(weight: float) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.proves("S-TA-11")
 def test_weights_whose_sum_overflows_are_refused() -> None:
     """CS-02, for tags: dividing by an infinite total would make every score 0.0."""
     with pytest.raises(ScorerConfigError, match="sum"):

@@ -12,6 +12,7 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
     GreedySlice,
     KnapsackSlice,
     ScarcityBehavior,
@@ -36,10 +37,70 @@ TOOLS: KindRows = [
 ]
 
 
+@pytest.mark.proves("S-CK-08")
 def test_there_is_no_guard_against_a_knapsack() -> None:
     """CountConstrainedKnapsackSlice: it is the knapsack wrapper itself; a bucket of 100 unless given."""
     assert CountConstrainedKnapsackSlice([]).knapsack == KnapsackSlice()
     assert CountConstrainedKnapsackSlice([], EXACT).knapsack == EXACT
+
+
+@pytest.mark.proves("S-CK-14")
+@pytest.mark.parametrize(
+    ("rows", "target", "entries", "bucket", "expected"),
+    [
+        pytest.param(
+            [("tool-a", "tool", 100, 0.9), ("tool-b", "tool", 100, 0.7), ("msg-x", "msg", 100, 0.5)],
+            1000,
+            [entry("tool", 2, 4)],
+            100,
+            (["tool-a", "tool-b", "msg-x"], [], []),
+            id="baseline",
+        ),
+        pytest.param(
+            TOOLS,
+            600,
+            [entry("tool", 1, 2)],
+            100,
+            (["tool-a", "tool-b"], [], ["tool-c", "tool-d"]),
+            id="cap exclusion",
+        ),
+        pytest.param(
+            TOOLS[:1], 500, [entry("tool", 3, 5)], 100, (["tool-a"], [("tool", 3, 1)], []), id="scarcity degrade"
+        ),
+        pytest.param(
+            [("item-tool", "tool", 100, 0.9), ("item-memory", "memory", 100, 0.8), ("item-extra", "tool", 100, 0.5)],
+            1000,
+            [entry("tool", 1, 4), entry("memory", 1, 4)],
+            100,
+            (["item-tool", "item-memory", "item-extra"], [], []),
+            id="tag non-exclusivity",
+        ),
+        pytest.param(
+            [
+                ("tool-a", "tool", 100, 0.9),
+                ("tool-b", "tool", 100, 0.7),
+                ("msg-s", "msg", 50, 0.8),
+                ("msg-m", "msg", 150, 0.6),
+                ("msg-l", "msg", 200, 0.4),
+            ],
+            1000,
+            [entry("tool", 2, 2)],
+            1,
+            (["tool-a", "tool-b", "msg-s", "msg-m", "msg-l"], [], []),
+            id="require and cap",
+        ),
+    ],
+)
+def test_the_outlines_of_the_chapter(
+    rows: KindRows,
+    target: int,
+    entries: list[CountQuotaEntry],
+    bucket: int,
+    expected: tuple[list[str], list[tuple[str, int, int]], list[str]],
+) -> None:
+    """Conformance Vector Outlines: what is selected, short and capped."""
+    chosen, shortfalls, capped = detailed(rows, target, CountConstrainedKnapsackSlice(entries, KnapsackSlice(bucket)))
+    assert (chosen, shortfalls, [content for content, _ in capped]) == expected
 
 
 def test_the_rest_is_the_best_combination() -> None:
@@ -64,6 +125,7 @@ def test_the_knapsack_gets_the_original_maximum_and_a_reduced_target() -> None:
     assert [item.content for item in selected] == ["tool-a", "tool-b", "tool-c"]
 
 
+@pytest.mark.proves("S-CK-06")
 def test_the_error_has_the_exact_words_of_the_specification() -> None:
     """CK-01: verbatim, and the numbers as attributes."""
     slicer = CountConstrainedKnapsackSlice([entry("Tool", 3, 5)], scarcity=ScarcityBehavior.THROW)
@@ -77,6 +139,7 @@ def test_the_error_has_the_exact_words_of_the_specification() -> None:
     assert (error.kind, error.required_count, error.satisfied_count) == ("Tool", 3, 1)
 
 
+@pytest.mark.proves("S-CK-01")
 def test_entries_decide_the_order() -> None:
     """CQ-01: of what is committed, of shortfalls, and of errors."""
     rows = [("a", "A", 10, 0.1), ("b", "B", 10, 0.9)]
@@ -144,6 +207,7 @@ def test_a_wrong_entry_is_named_by_its_index() -> None:
         CountConstrainedKnapsackSlice([entry("doc", 0, 1), wrong])
 
 
+@pytest.mark.proves("S-CK-04")
 @pytest.mark.parametrize("knapsack", [None, GreedySlice(), KnapsackSlice, 100])
 def test_the_knapsack_is_a_knapsack(knapsack: Any) -> None:
     """PB-05: no other slicer will do."""
@@ -151,6 +215,7 @@ def test_the_knapsack_is_a_knapsack(knapsack: Any) -> None:
         CountConstrainedKnapsackSlice([], knapsack)
 
 
+@pytest.mark.proves("S-CK-04")
 @pytest.mark.parametrize("scarcity", ["throw", "Throw", ScarcityBehavior.THROW])
 def test_scarcity_may_be_a_string(scarcity: Any) -> None:
     """WF-06: in any case."""
@@ -171,6 +236,7 @@ def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
         CountConstrainedKnapsackSlice([], scarcity=scarcity)
 
 
+@pytest.mark.proves("S-CK-07")
 def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:
     """BS-09 and CK-04."""
     assert CountConstrainedKnapsackSlice.supports_marginal_items is True

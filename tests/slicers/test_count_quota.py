@@ -56,6 +56,7 @@ def test_committed_items_are_not_offered_again() -> None:
     assert inner.calls == [(["t2", "m"], ContextBudget(100, 70))]
 
 
+@pytest.mark.proves("S-CQ-09")
 def test_the_inner_slicer_gets_the_original_maximum() -> None:
     """CQ-13: only the target is reduced, and no other field is forwarded."""
     inner = Recorder()
@@ -106,6 +107,7 @@ def test_required_items_beyond_the_budget_are_left_to_the_overflow_strategy(
     assert (caught.value.merged_tokens, caught.value.target_tokens) == (120, 100)
 
 
+@pytest.mark.proves("S-CQ-08")
 def test_entries_decide_the_order() -> None:
     """CQ-01: of what is committed, and of shortfalls."""
     rows = [("a", "A", 10, 0.1), ("b", "B", 10, 0.9), ("c", "C", 10, 0.5)]
@@ -139,6 +141,7 @@ def test_with_nothing_to_select_every_requirement_is_recorded_and_none_throws(
     assert detailed(rows, target, slicer) == ([], [("B", 2, 0), ("tool", 1, 0)], [])
 
 
+@pytest.mark.proves("S-CQ-11", "S-CQ-12")
 def test_the_pipeline_reports_shortfalls_in_the_spelling_of_the_entry() -> None:
     """CQ-03 and DM-10."""
     pipeline = Pipeline(ReflexiveScorer(), CountQuotaSlice([entry("TOOL", 3, 5)]))
@@ -171,6 +174,7 @@ def test_cap_order_score_does_not_change_what_the_inner_slicer_selects() -> None
     assert detailed(rows, 10, slicer) == (["low"], [], [("nan", CountCapExceeded("tool", 1, 1))])
 
 
+@pytest.mark.proves("S-CQ-10")
 def test_caps_count_what_phase_1_committed() -> None:
     """CountQuotaSlice: committed items count toward the cap; `count` is how many are selected already (ER-02)."""
     slicer = CountQuotaSlice([entry("tool", 1, 2)])
@@ -181,17 +185,19 @@ def test_caps_count_what_phase_1_committed() -> None:
     )
 
 
+@pytest.mark.proves("S-CQ-20")
 def test_kinds_without_an_entry_are_not_capped() -> None:
     """CountQuotaSlice: they pass phases 2 and 3 freely."""
     rows = [*TOOLS, ("m1", "msg", 10, 0.5), ("m2", "msg", 10, 0.4)]
     assert count_quota(rows, 100, CountQuotaSlice([entry("tool", 0, 1)])) == ["t1", "m1", "m2"]
 
 
+@pytest.mark.proves("S-CQ-19")
 def test_kinds_are_compared_without_regard_to_ascii_case() -> None:
     """CountQuotaSlice: MUST be case-insensitive throughout; a cap is named as its entry is (DM-10)."""
-    rows = [("1", "tool", 10, 0.9), ("2", "TOOL", 10, 0.8), ("3", "Tool", 10, 0.7)]
+    rows = [("1", "tool", 10, 0.8), ("2", "TOOL", 10, 0.9), ("3", "Tool", 10, 0.7)]
     slicer = CountQuotaSlice([entry("tOOl", 1, 2)])
-    assert detailed(rows, 100, slicer) == (["1", "2"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
+    assert detailed(rows, 100, slicer) == (["2", "1"], [], [("3", CountCapExceeded("tOOl", 2, 2))])
 
 
 def test_ties_are_committed_in_input_order() -> None:
@@ -242,6 +248,7 @@ class MyKnapsack(KnapsackSlice):
     pass
 
 
+@pytest.mark.proves("S-CQ-06")
 @pytest.mark.parametrize("inner", [KnapsackSlice(), KnapsackSlice(1, fill_free=True), MyKnapsack()])
 def test_a_knapsack_as_inner_slicer_is_refused_at_construction(inner: KnapsackSlice) -> None:
     """CQ-14 and CQ-15: subclasses included; the message names all four slicers concerned."""

@@ -63,6 +63,7 @@ def test_a_class_with_one_method_is_a_slicer() -> None:
     assert isinstance(Custom(list), Slicer)
 
 
+@pytest.mark.proves("S-SL-02")
 def test_a_slicer_gets_sorted_pairs_as_a_tuple_and_the_effective_budget() -> None:
     """Stage 5, Slice: score-descending pairs, which it cannot change."""
     seen: list[tuple[Any, ContextBudget]] = []
@@ -93,6 +94,7 @@ def test_something_that_is_no_list_of_items_breaks_the_contract(returned: Any) -
             run(slicer)
 
 
+@pytest.mark.proves("S-SC-S1")
 @pytest.mark.parametrize(
     "foreign",
     [
@@ -135,6 +137,7 @@ def test_a_slicer_that_returns_the_pairs_is_told_to_return_their_items() -> None
         assert str(caught.value).endswith("not among the objects it was given; return the .item of a ScoredItem")
 
 
+@pytest.mark.proves("S-CL-02")
 def test_a_pinned_item_is_foreign_to_the_slicer() -> None:
     """SL-04: it never sees pinned items, so it cannot return one."""
     pinned = ContextItem("pinned", 10, pinned=True)
@@ -142,6 +145,7 @@ def test_a_pinned_item_is_foreign_to_the_slicer() -> None:
         run(Custom(lambda items: [pinned]), [pinned, *ITEMS])
 
 
+@pytest.mark.proves("S-SC-S1")
 def test_an_item_more_often_than_it_was_given_breaks_the_contract() -> None:
     """SL-04: a slicer MUST NOT duplicate items."""
     for slicer in wrapped(Custom(lambda items: [*items, items[0]])):
@@ -169,6 +173,7 @@ def test_an_object_that_occurs_twice_and_is_returned_once_is_selected_once() -> 
     assert report.total_candidates == 2
 
 
+@pytest.mark.proves("S-SL-09")
 def test_equal_items_are_told_apart_by_identity() -> None:
     """SL-02: two items with the same content; the slicer chose the second, and its score is the second's."""
     first, second = item("dup", 0.9, tokens=100), item("dup", 0.2, tokens=50)

@@ -20,12 +20,14 @@ def greedy(rows: Rows, target: int) -> list[str]:
     return selected(scored(rows), target, GreedySlice())
 
 
+@pytest.mark.proves("S-GR-09")
 def test_the_output_is_in_density_order_and_ties_are_in_input_order() -> None:
     """GreedySlice: the order of the greedy walk, not that of the input."""
     rows = [("big", 100, 0.9), ("first", 10, 0.5), ("double", 20, 1.0), ("last", 10, 0.5)]
     assert greedy(rows, 200) == ["first", "double", "last", "big"]
 
 
+@pytest.mark.proves("S-GR-01", "S-GR-04")
 def test_zero_token_items_come_first_by_index_whatever_their_scores() -> None:
     """GreedySlice: among zero-token items score values MUST NOT affect relative order."""
     rows = [("low", 0, 0.1), ("paid", 1, 1.0), ("high", 0, 0.9), ("nan", 0, NAN), ("negative", 0, -3.0)]

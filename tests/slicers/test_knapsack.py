@@ -25,6 +25,7 @@ EXACT = KnapsackSlice(bucket_size=1)
 MILLION = 10**6
 
 
+@pytest.mark.proves("S-KN-01", "S-KN-12", "S-KN-14")
 def test_the_default_bucket_is_100_and_the_default_limit_50_million_cells() -> None:
     """KN-02 and KN-03."""
     assert KnapsackSlice().bucket_size == 100
@@ -33,12 +34,14 @@ def test_the_default_bucket_is_100_and_the_default_limit_50_million_cells() -> N
     assert KnapsackSlice().fill_free is False
 
 
+@pytest.mark.proves("S-KN-10")
 def test_zero_token_items_come_first_then_the_rest_from_the_last_to_the_first() -> None:
     """KnapsackSlice: the output order is zero-token items, then reconstruction order."""
     rows = [("a", 1, 0.9), ("x", 0, 0.0), ("b", 1, 0.1), ("y", 0, 0.9), ("c", 1, 0.5)]
     assert knapsack(rows, 3, EXACT) == ["x", "y", "c", "b", "a"]
 
 
+@pytest.mark.proves("S-KN-08")
 def test_zero_token_items_are_included_whatever_their_scores() -> None:
     """KnapsackSlice: zero-token items MUST be always included and do not take part in the DP."""
     rows = [("nan", 0, NAN), ("debt", 0, -INF), ("zero", 0, 0.0), ("a", 5, 0.1)]
@@ -52,6 +55,7 @@ def test_fill_free_adds_in_input_order_what_still_fits() -> None:
     assert knapsack(rows, 100, EXACT) == ["best"]
 
 
+@pytest.mark.proves("S-KN-02")
 def test_scores_that_differ_beyond_the_fourth_decimal_tie() -> None:
     """KnapsackSlice: four decimal digits of precision."""
     assert knapsack([("first", 10, 0.50001), ("second", 10, 0.50009)], 10, EXACT) == ["first"]
@@ -81,6 +85,7 @@ def test_a_score_too_large_to_be_scaled_counts_as_infinite() -> None:
     assert knapsack([("a", 5, 1e300), ("b", 5, 1e300), ("huge", 10, 1e308)], 10, EXACT) == ["huge"]
 
 
+@pytest.mark.proves("S-KN-09")
 def test_negative_token_counts_are_not_candidates() -> None:
     """KnapsackSlice: if present, they SHOULD be excluded from the DP candidates."""
     rows = [("negative", -5, 0.9), ("a", 10, 0.5), ("x", 0, 0.1)]
@@ -206,6 +211,7 @@ def test_fill_free_is_a_bool(value: Any) -> None:
         KnapsackSlice(fill_free=value)
 
 
+@pytest.mark.proves("S-KN-01")
 @pytest.mark.parametrize("name", ["bucket_size", "max_cells", "max_states"])
 @pytest.mark.parametrize("value", [0, -1, -100])
 def test_sizes_and_limits_must_be_positive(name: str, value: int) -> None:

@@ -43,6 +43,7 @@ def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Sli
     assert caught.value.argument == "inner"
 
 
+@pytest.mark.proves("S-QU-17")
 @pytest.mark.parametrize("wrap", [lambda inner: inner, lambda inner: CountQuotaSlice([], inner)])
 def test_an_inner_quota_requires_100_different_percentages_at_most(wrap: Callable[[Slicer], Slicer]) -> None:
     """It adds them up for each kind of the outer one."""

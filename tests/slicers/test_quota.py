@@ -61,6 +61,7 @@ def test_nobody_is_asked_if_there_is_nothing_to_select() -> None:
     assert inner.calls == []
 
 
+@pytest.mark.proves("S-QU-16", "S-QU-07")
 @pytest.mark.parametrize(
     ("entries", "masses", "target", "expected"),
     [
@@ -127,6 +128,7 @@ def test_the_division_is_in_integers() -> None:
     assert kind_budgets([], {"A": 1, "B": 2}, 3 * target) == {"A": (3 * target, target), "B": (3 * target, 2 * target)}
 
 
+@pytest.mark.proves("S-QU-06")
 def test_the_inner_slicer_gets_cap_and_share_and_no_other_field() -> None:
     """QuotaSlice: maxTokens is the kind's cap, targetTokens its budget; other fields are not forwarded."""
     inner = Recorder()
@@ -135,6 +137,7 @@ def test_the_inner_slicer_gets_cap_and_share_and_no_other_field() -> None:
     assert inner.calls == [(["a"], ContextBudget(50, 50))]
 
 
+@pytest.mark.proves("S-QU-09")
 def test_kinds_are_compared_without_regard_to_ascii_case() -> None:
     """QuotaSlice (P4): partitions and lookups MUST fold."""
     inner = Recorder()
@@ -148,6 +151,7 @@ def test_only_ascii_letters_fold() -> None:
     assert kind_budgets([QuotaEntry("É", cap=0)], {"é": 10}, 100) == {"é": (100, 100)}
 
 
+@pytest.mark.proves("S-QU-15")
 def test_kinds_are_handled_in_the_order_of_their_first_item() -> None:
     """QS-01: first appearance; the output is the partitions one after the other."""
     rows = [("b1", "B", 10, 0.1), ("a1", "A", 10, 0.9), ("b2", "B", 10, 0.5), ("c1", "C", 10, 0.2)]

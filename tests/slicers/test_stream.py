@@ -190,7 +190,7 @@ def test_anything_that_is_an_integer_becomes_an_int() -> None:
 
 @pytest.mark.parametrize("replace", [1, None, "yes"])
 def test_replace_is_a_bool_and_a_keyword(replace: Any) -> None:
-    """API: `StreamSlice(batch_size=32, *, replace=False)`."""
+    """`StreamSlice(batch_size=32, *, replace=False)`."""
     with pytest.raises(TypeError, match="replace must be a bool"):
         StreamSlice(replace=replace)
     with pytest.raises(TypeError, match="positional"):

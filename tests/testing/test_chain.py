@@ -15,7 +15,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 import pycupel.testing
-from pycupel import ContextBudget, ContextItem, ContextKind, Pipeline, ReflexiveScorer, SelectionReport, UShapedPlacer
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    ContextKind,
+    Pipeline,
+    ReflexiveScorer,
+    SelectionReport,
+    UShapedPlacer,
+    wire,
+)
 from pycupel.diagnostics import (
     BudgetExceeded,
     CountCapExceeded,
@@ -68,6 +77,7 @@ def notes(report: SelectionReport, assertion: Assertion) -> list[str]:
 # --- the chain (PD-4)
 
 
+@pytest.mark.proves("S-TV-01")
 def test_a_report_begins_a_chain_that_holds_it() -> None:
     chain = EMPTY.should()
     assert isinstance(chain, SelectionReportChain)
@@ -80,6 +90,7 @@ def test_the_chain_cannot_be_changed() -> None:
         EMPTY.should().report = scored(0.5)  # type: ignore[misc]
 
 
+@pytest.mark.proves("S-TV-02", "S-TV-E1")
 def test_there_are_the_13_assertions_of_the_chapter_and_extensions() -> None:
     """TV-02, TV-14: the chapter's names in snake_case."""
     assert [name for name in vars(SelectionReportChain) if not name.startswith("_") and name != "report"] == [
@@ -102,12 +113,67 @@ def test_there_are_the_13_assertions_of_the_chapter_and_extensions() -> None:
     ]
 
 
+@pytest.mark.proves("S-TV-01")
 def test_assertions_are_chained_until_the_first_that_fails() -> None:
     report = report_of([kept("Document", 0.9), kept("Message", 0.4)], [dropped("Message", 0.3)])
     chain = report.should().include_item_with_kind("Document").have_at_least_n_exclusions(1)
     assert chain.have_kind_coverage_count(2).report is report
     with pytest.raises(SelectionReportAssertionError, match=r"HaveKindCoverageCount\(3\)"):
         chain.have_kind_coverage_count(3).include_item_with_kind("Memory")
+
+
+@pytest.mark.proves("S-TV-07")
+def test_assertions_that_pass_change_nothing() -> None:
+    """PD-4: no side effects on success; each returns the very chain."""
+    report = report_of([kept("Document", 0.9, tokens=30)], [dropped("Message", 0.3, BudgetExceeded(90, 30))])
+    before = (wire.dumps(report), list(map(id, (report.included, report.excluded))))
+    chain = report.should()
+    passing: list[Assertion] = [
+        lambda c: c.include_item_with_kind("Document"),
+        lambda c: c.include_item_matching(bool),
+        lambda c: c.include_exactly_n_items_with_kind("Document", 1),
+        lambda c: c.exclude_item_with_reason(BudgetExceeded),
+        lambda c: c.exclude_item_matching_with_reason(bool, BudgetExceeded),
+        lambda c: c.exclude_item_with_budget_details(bool, 90, 30),
+        lambda c: c.have_no_exclusions_for_kind("Document"),
+        lambda c: c.have_at_least_n_exclusions(1),
+        lambda c: c.excluded_items_are_sorted_by_score_descending(),
+        lambda c: c.have_budget_utilization_above(0.3, 100),
+        lambda c: c.have_kind_coverage_count(1),
+        lambda c: c.place_item_at_edge(bool),
+        lambda c: c.place_top_n_scored_at_edges(1),
+    ]
+    for assertion in passing:
+        assert assertion(chain) is chain
+    assert chain == report.should()
+    assert (wire.dumps(report), list(map(id, (report.included, report.excluded)))) == before
+
+
+FAILING: list[Assertion] = [
+    lambda c: c.include_item_with_kind("Memory"),
+    lambda c: c.include_item_matching(lambda _: False),
+    lambda c: c.include_exactly_n_items_with_kind("Document", 7),
+    lambda c: c.exclude_item_with_reason(Filtered),
+    lambda c: c.exclude_item_matching_with_reason(bool, Filtered),
+    lambda c: c.exclude_item_with_budget_details(bool, 91, 31),
+    lambda c: c.have_no_exclusions_for_kind("Message"),
+    lambda c: c.have_at_least_n_exclusions(7),
+    lambda c: c.excluded_items_are_sorted_by_score_descending(),
+    lambda c: c.have_budget_utilization_above(0.9, 100),
+    lambda c: c.have_kind_coverage_count(7),
+    lambda c: c.place_item_at_edge(lambda _: False),
+    lambda c: c.place_top_n_scored_at_edges(7),
+]
+
+
+@pytest.mark.proves("S-TV-08")
+@pytest.mark.parametrize("assertion", FAILING)
+def test_messages_name_the_assertion_and_nothing_of_the_implementation(assertion: Assertion) -> None:
+    """Error message contract (D032): the name as a label; no class, module or method of ours."""
+    report = report_of([kept("Document")], [dropped("Message", 0.1), dropped("Message", 0.2)])
+    error = failure(report, assertion)
+    assert re.match(rf"{error.assertion}(\(.*?\))? failed: ", str(error))
+    assert not re.search(r"pycupel|\b(IncludedItem|ExcludedItem|SelectionReport\w*|tuple|lambda|_\w+)\b|<", str(error))
 
 
 def test_only_a_report_has_a_chain() -> None:
@@ -118,12 +184,14 @@ def test_only_a_report_has_a_chain() -> None:
 # --- the error (PD-4, TV-09)
 
 
+@pytest.mark.proves("S-TV-E0")
 def test_a_failure_is_an_assertion_error_of_its_own_type() -> None:
     """TV-09."""
     assert SelectionReportAssertionError.__mro__[1] is AssertionError
     assert pycupel.testing.SelectionReportAssertionException is SelectionReportAssertionError
 
 
+@pytest.mark.proves("S-TV-08")
 def test_a_failure_says_which_assertion_failed_what_was_expected_and_what_was_found() -> None:
     report = report_of([kept("Message")])
     error = failure(report, lambda chain: chain.have_kind_coverage_count(3))
@@ -131,14 +199,16 @@ def test_a_failure_says_which_assertion_failed_what_was_expected_and_what_was_fo
     assert error.report is report
 
 
+@pytest.mark.proves("S-TV-E0")
 def test_a_failure_can_be_pickled() -> None:
     """So that a process pool can hand it on."""
     report = Pipeline(ReflexiveScorer()).dry_run([ContextItem("a", 5, metadata={"b": 1})], ContextBudget(9))
-    error = failure(report, lambda chain: chain.include_item_matching(lambda _: False))
+    error = failure(report, lambda chain: chain.include_exactly_n_items_with_kind("Message", 3))
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is SelectionReportAssertionError
     assert str(again) == str(error)
-    assert (again.assertion, again.expected, again.actual, again.report) == ("IncludeItemMatching", 1, 0, report)
+    assert (again.assertion, again.expected, again.actual) == ("IncludeExactlyNItemsWithKind", 3, 1)
+    assert again.report == report
     assert again.__notes__ == error.__notes__
     assert str(SelectionReportAssertionError("by hand")) == "by hand"
 
@@ -171,11 +241,13 @@ def test_expected_and_actual_are_in_the_terms_of_the_assertion(
 # --- 1 IncludeItemWithKind
 
 
+@pytest.mark.proves("S-TV-01", "S-TV-10")
 def test_one_included_item_of_the_kind_is_enough() -> None:
     passes(report_of([kept("Message"), kept("Document")]), lambda c: c.include_item_with_kind("Document"))
     passes(report_of([kept("Document")]), lambda c: c.include_item_with_kind(ContextKind("DOCUMENT")))
 
 
+@pytest.mark.proves("S-TV-10", "S-TV-12")
 def test_excluded_items_of_the_kind_do_not_count_as_included() -> None:
     report = report_of([kept("Message")], [dropped("Document")])
     assert message(report, lambda c: c.include_item_with_kind("Document")) == (
@@ -184,6 +256,7 @@ def test_excluded_items_of_the_kind_do_not_count_as_included() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-12")
 def test_kinds_are_listed_once_in_order_of_first_appearance() -> None:
     """TV-03: distinct by the equality of kinds, in the first spelling."""
     report = report_of([kept("ToolOutput"), kept("Message"), kept("TOOLOUTPUT"), kept("Document"), kept("message")])
@@ -193,6 +266,7 @@ def test_kinds_are_listed_once_in_order_of_first_appearance() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-11")
 def test_nothing_included_has_no_kinds() -> None:
     assert message(EMPTY, lambda c: c.include_item_with_kind(ContextKind.MEMORY)) == (
         "IncludeItemWithKind(Memory) failed: Included contained 0 items with Kind=Memory. "
@@ -200,6 +274,7 @@ def test_nothing_included_has_no_kinds() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-13")
 def test_any_is_a_kind_like_others() -> None:
     """TV-08."""
     passes(report_of([kept("Any")]), lambda c: c.include_item_with_kind("Any"))
@@ -213,6 +288,7 @@ def test_one_match_is_enough() -> None:
     passes(scored(0.1, 0.9), lambda c: c.include_item_matching(lambda included: included.score > 0.8))
 
 
+@pytest.mark.proves("S-TV-04")
 def test_the_predicate_sees_item_score_and_reason() -> None:
     """PD-1."""
     seen: list[IncludedItem] = []
@@ -221,12 +297,14 @@ def test_the_predicate_sees_item_score_and_reason() -> None:
     assert seen == [IncludedItem(ContextItem("a", 3, kind="Document"), 0.25, InclusionReason.PINNED)]
 
 
+@pytest.mark.proves("S-TV-20")
 def test_no_match_at_all() -> None:
-    assert message(scored(0.1, 0.9), lambda c: c.include_item_matching(lambda _: False)) == (
+    assert message(scored(0.1, 0.9), lambda c: c.include_item_matching(lambda _: False)).splitlines()[0] == (
         "IncludeItemMatching failed: no item in Included matched the predicate. Included had 2 items."
     )
 
 
+@pytest.mark.proves("S-TV-20")
 def test_nothing_to_match() -> None:
     assert message(EMPTY, lambda c: c.include_item_matching(lambda _: True)) == (
         "IncludeItemMatching failed: no item in Included matched the predicate. Included had 0 items."
@@ -234,11 +312,13 @@ def test_nothing_to_match() -> None:
     assert notes(EMPTY, lambda c: c.include_item_matching(lambda _: True)) == []
 
 
+@pytest.mark.proves("S-TV-21")
 def test_up_to_five_items_are_shown_below_the_message() -> None:
-    """With kind, score and reason, as the chapter asks."""
+    """With kind, score and reason, and appended to the message, as the chapter asks; there is no note as well."""
     report = report_of([kept("Message", i / 8, f"text {i}\nand more") for i in range(7)])
-    (note,) = notes(report, lambda c: c.include_item_matching(lambda _: False))
-    assert note == (
+    assert notes(report, lambda c: c.include_item_matching(lambda _: False)) == []
+    assert message(report, lambda c: c.include_item_matching(lambda _: False)) == (
+        "IncludeItemMatching failed: no item in Included matched the predicate. Included had 7 items.\n"
         "Included:\n"
         "  idx  kind     tokens  score  reason  content\n"
         "    0  Message      10      0  Scored  text 0 and more\n"
@@ -256,20 +336,21 @@ def test_what_is_shown_is_printable_and_fits_a_terminal() -> None:
         [kept("Übergroße-Sorte" * 9, 1e300, "ein sehr \x1b langer Text " * 99, 10**99, "A reason from elsewhere" * 9)],
         [dropped("Message", -0.1234567, UnknownReason("A reason from elsewhere, which has no end"))],
     )
-    for assertion in (
-        lambda c: c.include_item_matching(lambda _: False),
-        lambda c: c.exclude_item_with_reason("Filtered"),
-    ):
-        (note,) = notes(report, assertion)
+    shown = [
+        *notes(report, lambda c: c.exclude_item_with_reason("Filtered")),
+        message(report, lambda c: c.include_item_matching(lambda _: False)).partition("\n")[2],
+    ]
+    assert len(shown) == 2
+    for note in shown:
         assert note.replace("\n", "").isprintable()
         assert max(map(len, note.splitlines())) <= 72
 
 
 def test_contents_and_names_are_shown_as_they_are() -> None:
-    """Issue: every character beyond ASCII was a question mark."""
+    """Every character beyond ASCII was a question mark."""
     report = report_of([kept("Auskunft für", 0.5, "\u8fd4\u91d1 \u00fcber", 7)])
-    (note,) = notes(report, lambda c: c.include_item_matching(lambda _: False))
-    assert note.splitlines()[1:] == [
+    shown = message(report, lambda c: c.include_item_matching(lambda _: False))
+    assert shown.splitlines()[2:] == [
         "  idx  kind          tokens  score  reason  content",
         "    0  Auskunft für       7    0.5  Scored  \u8fd4\u91d1 \u00fcber",
     ]
@@ -278,6 +359,7 @@ def test_contents_and_names_are_shown_as_they_are() -> None:
 # --- 3 IncludeExactlyNItemsWithKind
 
 
+@pytest.mark.proves("S-TV-30")
 def test_exactly_n_items_of_the_kind() -> None:
     report = report_of([kept("Document"), kept("document"), kept("Message")])
     passes(report, lambda c: c.include_exactly_n_items_with_kind("DOCUMENT", 2))
@@ -285,6 +367,7 @@ def test_exactly_n_items_of_the_kind() -> None:
     passes(EMPTY, lambda c: c.include_exactly_n_items_with_kind("Memory", 0))
 
 
+@pytest.mark.proves("S-TV-30", "S-TV-31")
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_another_number_of_items_of_the_kind(n: int) -> None:
     report = report_of([kept("Document"), kept("document"), kept("Message")])
@@ -312,6 +395,7 @@ def test_absent_from_included_is_not_absent_from_excluded() -> None:
 # --- 4 ExcludeItemWithReason
 
 
+@pytest.mark.proves("S-TV-40")
 @pytest.mark.parametrize(
     "reason", [BudgetExceeded, "BudgetExceeded", "budget_exceeded", "BUDGET-EXCEEDED", BudgetExceeded(1, 2)]
 )
@@ -325,6 +409,7 @@ def test_a_reason_is_a_class_a_name_or_an_instance(reason: Any) -> None:
     )
 
 
+@pytest.mark.proves("S-TV-41")
 @pytest.mark.parametrize(
     "reason",
     [
@@ -348,6 +433,7 @@ def test_every_variant_can_be_asked_for_reserved_ones_included(reason: Exclusion
         failure(EMPTY, lambda c, way=way: c.exclude_item_with_reason(way))  # type: ignore[misc]
 
 
+@pytest.mark.proves("S-TV-42")
 def test_reasons_are_listed_once_in_order_of_first_appearance() -> None:
     """TV-03."""
     report = report_of(excluded=[dropped(reason=r) for r in (COPY, IMPOSSIBLE, COPY, UnknownReason("Rusty"))])
@@ -357,6 +443,7 @@ def test_reasons_are_listed_once_in_order_of_first_appearance() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-42")
 def test_nothing_excluded_has_no_reasons() -> None:
     assert message(scored(0.5), lambda c: c.exclude_item_with_reason("Filtered")) == (
         "ExcludeItemWithReason(Filtered) failed: no excluded item had reason Filtered. "
@@ -387,6 +474,7 @@ def test_a_reason_of_ones_own_is_asked_for_by_class_or_instance() -> None:
 # --- 5 ExcludeItemMatchingWithReason
 
 
+@pytest.mark.proves("S-TV-51")
 def test_one_item_has_to_match_both_ways() -> None:
     report = report_of(excluded=[dropped("Message", reason=COPY), dropped("Document", reason=IMPOSSIBLE)])
     passes(report, lambda c: c.exclude_item_matching_with_reason(lambda item: item.kind == "Document", IMPOSSIBLE))
@@ -398,6 +486,7 @@ def test_one_item_has_to_match_both_ways() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-50")
 def test_the_predicate_about_excluded_items_sees_the_item() -> None:
     """TV-01."""
     seen: list[ContextItem] = []
@@ -414,6 +503,7 @@ def test_a_predicate_that_matches_nothing_is_told_apart(report: SelectionReport)
     )
 
 
+@pytest.mark.proves("S-TV-51")
 def test_reasons_of_matched_items_are_listed_once() -> None:
     report = report_of(excluded=[dropped(reason=r) for r in (IMPOSSIBLE, COPY, IMPOSSIBLE)] + [dropped("Memory")])
     assert message(
@@ -450,12 +540,14 @@ LARGE = report_of(
 )
 
 
+@pytest.mark.proves("S-TV-60")
 def test_the_numbers_may_be_those_of_any_match() -> None:
     """TV-07: the second match has them."""
     passes(LARGE, lambda c: c.exclude_item_with_budget_details(lambda item: item.kind == "Document", 70, 30))
     passes(LARGE, lambda c: c.exclude_item_with_budget_details(lambda item: item.content == "first", 90, 30))
 
 
+@pytest.mark.proves("S-TV-60", "S-TV-61")
 @pytest.mark.parametrize(("item_tokens", "available_tokens"), [(90, 31), (91, 30), (30, 90), (70, 31)])
 def test_other_numbers_report_those_of_the_first_match(item_tokens: int, available_tokens: int) -> None:
     """TV-07."""
@@ -467,6 +559,7 @@ def test_other_numbers_report_those_of_the_first_match(item_tokens: int, availab
     )
 
 
+@pytest.mark.proves("S-TV-62")
 def test_a_match_with_another_reason_shows_that_reason() -> None:
     assert message(
         LARGE, lambda c: c.exclude_item_with_budget_details(lambda item: item.content == "copy", 90, 30)
@@ -477,6 +570,7 @@ def test_a_match_with_another_reason_shows_that_reason() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-62")
 @pytest.mark.parametrize("report", [EMPTY, LARGE], ids=["nothing excluded", "no match"])
 def test_no_match_with_budget_details(report: SelectionReport) -> None:
     assert message(report, lambda c: c.exclude_item_with_budget_details(lambda _: False, 1, -2)) == (
@@ -489,12 +583,14 @@ def test_no_match_with_budget_details(report: SelectionReport) -> None:
 # --- 7 HaveNoExclusionsForKind
 
 
+@pytest.mark.proves("S-TV-70")
 def test_no_exclusions_for_a_kind() -> None:
     report = report_of([kept("Document")], [dropped("Message")])
     passes(report, lambda c: c.have_no_exclusions_for_kind("Document"))
     passes(EMPTY, lambda c: c.have_no_exclusions_for_kind("Document"))
 
 
+@pytest.mark.proves("S-TV-70", "S-TV-71")
 def test_the_first_exclusion_of_the_kind_is_shown() -> None:
     """TV-04: four decimals."""
     report = report_of(
@@ -515,15 +611,18 @@ def test_the_first_exclusion_of_the_kind_is_shown() -> None:
 # --- 8 HaveAtLeastNExclusions
 
 
+@pytest.mark.proves("S-TV-80")
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_at_least_n_exclusions(n: int) -> None:
     passes(report_of(excluded=[dropped(), dropped()]), lambda c: c.have_at_least_n_exclusions(n))
 
 
+@pytest.mark.proves("S-TV-80")
 def test_no_exclusions_are_at_least_zero() -> None:
     passes(EMPTY, lambda c: c.have_at_least_n_exclusions(0))
 
 
+@pytest.mark.proves("S-TV-81")
 def test_fewer_than_n_exclusions() -> None:
     assert message(report_of(excluded=[dropped()]), lambda c: c.have_at_least_n_exclusions(2)) == (
         "HaveAtLeastNExclusions(2) failed: expected at least 2 excluded items, but Excluded had 1."
@@ -540,12 +639,14 @@ def excluded_with(*scores: float) -> SelectionReport:
     return report_of(excluded=[dropped(score=score) for score in scores])
 
 
+@pytest.mark.proves("S-TV-90")
 @pytest.mark.parametrize("scores", [(), (0.5,), (0.9, 0.5, 0.5, -1.0), (math.inf, 0.0, -0.0, math.nan, math.nan)])
 def test_sorted_exclusions(scores: tuple[float, ...]) -> None:
     """SC-03, SR-07: NaN is below every number, so that it comes last."""
     passes(excluded_with(*scores), lambda c: c.excluded_items_are_sorted_by_score_descending())
 
 
+@pytest.mark.proves("S-TV-90", "S-TV-91")
 def test_the_first_pair_out_of_order_is_reported() -> None:
     """TV-04: six decimals."""
     report = excluded_with(0.9, 0.25, 0.5, 0.1, 0.9)
@@ -567,12 +668,14 @@ def test_a_number_after_nan_is_out_of_order() -> None:
 HALF = report_of([kept(tokens=30), kept(tokens=20)], [dropped(tokens=999)])
 
 
+@pytest.mark.proves("S-TV-05", "S-TV-06", "S-TV-A0")
 @pytest.mark.parametrize("threshold", [-1.0, 0, 0.25, 0.5])
 def test_utilization_above_or_at_the_threshold(threshold: float) -> None:
     """TV-11; PD-2: the share of `max_tokens`, not of the target."""
     passes(HALF, lambda c: c.have_budget_utilization_above(threshold, ContextBudget(100, target_tokens=60)))
 
 
+@pytest.mark.proves("S-TV-05", "S-TV-A1")
 def test_utilization_below_the_threshold() -> None:
     """TV-04: the threshold as Python prints the float."""
     assert message(HALF, lambda c: c.have_budget_utilization_above(0.8, ContextBudget(150, target_tokens=60))) == (
@@ -585,20 +688,24 @@ def test_utilization_below_the_threshold() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-06")
 def test_the_threshold_has_no_tolerance() -> None:
     """PD-3."""
     failure(HALF, lambda c: c.have_budget_utilization_above(math.nextafter(0.5, 1), ContextBudget(100)))
 
 
+@pytest.mark.proves("S-TV-A0")
 def test_an_empty_selection_uses_nothing() -> None:
     passes(EMPTY, lambda c: c.have_budget_utilization_above(0.0, ContextBudget(100)))
     failure(EMPTY, lambda c: c.have_budget_utilization_above(0.001, ContextBudget(100)))
 
 
+@pytest.mark.proves("S-TV-A0")
 def test_more_than_everything_can_be_used() -> None:
     passes(HALF, lambda c: c.have_budget_utilization_above(1.25, ContextBudget(40)))
 
 
+@pytest.mark.proves("S-TV-A2")
 def test_an_empty_window_is_used_infinitely_or_not_at_all() -> None:
     """TV-10."""
     passes(HALF, lambda c: c.have_budget_utilization_above(1e300, ContextBudget(0)))
@@ -625,12 +732,14 @@ def test_the_budget_may_be_the_reports_own() -> None:
 # --- 11 HaveKindCoverageCount
 
 
+@pytest.mark.proves("S-TV-B0")
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_at_least_n_kinds(n: int) -> None:
     report = report_of([kept("Message"), kept("Document"), kept("MESSAGE")], [dropped("Memory")])
     passes(report, lambda c: c.have_kind_coverage_count(n))
 
 
+@pytest.mark.proves("S-TV-B1")
 def test_fewer_than_n_kinds() -> None:
     report = report_of([kept("Message"), kept("Document"), kept("MESSAGE")], [dropped("Memory")])
     assert message(report, lambda c: c.have_kind_coverage_count(3)) == (
@@ -639,6 +748,7 @@ def test_fewer_than_n_kinds() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-B0")
 def test_an_empty_selection_covers_nothing() -> None:
     passes(EMPTY, lambda c: c.have_kind_coverage_count(0))
     assert message(EMPTY, lambda c: c.have_kind_coverage_count(1)) == (
@@ -655,6 +765,7 @@ def of_kind(kind: str) -> Callable[[IncludedItem], bool]:
     return lambda included: included.item.kind == kind
 
 
+@pytest.mark.proves("S-TV-C0")
 @pytest.mark.parametrize("kind", ["Message", "Memory"])
 def test_an_item_at_either_edge(kind: str) -> None:
     passes(FOUR, lambda c: c.place_item_at_edge(of_kind(kind)))
@@ -665,10 +776,12 @@ def test_the_match_at_an_edge_need_not_be_the_first_match() -> None:
     passes(FOUR, lambda c: c.place_item_at_edge(lambda included: included.score == 0.9))
 
 
+@pytest.mark.proves("S-TV-C0")
 def test_a_single_item_is_at_both_edges() -> None:
     passes(scored(0.5), lambda c: c.place_item_at_edge(lambda _: True))
 
 
+@pytest.mark.proves("S-TV-C0", "S-TV-C1")
 def test_an_item_inside_is_not_at_an_edge_whatever_its_score() -> None:
     """Position is the criterion: the last item has the same score."""
     assert message(FOUR, lambda c: c.place_item_at_edge(of_kind("Document"))) == (
@@ -685,6 +798,7 @@ def test_the_index_is_that_of_the_first_match() -> None:
     assert "was at index 1 (" in message(report, lambda c: c.place_item_at_edge(of_kind("Document")))
 
 
+@pytest.mark.proves("S-TV-C2")
 @pytest.mark.parametrize("report", [EMPTY, FOUR], ids=["nothing included", "no match"])
 def test_no_item_to_be_at_an_edge(report: SelectionReport) -> None:
     assert message(report, lambda c: c.place_item_at_edge(lambda _: False)) == (
@@ -699,6 +813,7 @@ def test_an_empty_selection_has_no_edges() -> None:
 # --- 13 PlaceTopNScoredAtEdges
 
 
+@pytest.mark.proves("S-TV-D0", "S-TV-D4")
 @pytest.mark.parametrize(
     ("scores", "n"),
     [
@@ -717,6 +832,7 @@ def test_the_top_scores_are_at_the_edges(scores: tuple[float, ...], n: int) -> N
     passes(scored(*scores), lambda c: c.place_top_n_scored_at_edges(n))
 
 
+@pytest.mark.proves("S-TV-D1")
 @pytest.mark.parametrize(
     ("scores", "n"),
     [
@@ -741,6 +857,7 @@ def test_a_tie_does_not_excuse_a_lower_score_at_an_edge() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-D3")
 def test_the_best_inside_is_not_at_an_edge() -> None:
     report = report_of([kept("Message", 0.2), kept("Document", 0.9), kept("Memory", 0.7), kept("Message", 0.1)])
     assert message(report, lambda c: c.place_top_n_scored_at_edges(2)) == (
@@ -750,6 +867,7 @@ def test_the_best_inside_is_not_at_an_edge() -> None:
     )
 
 
+@pytest.mark.proves("S-TV-D0")
 def test_edges_are_counted_from_both_ends() -> None:
     """The chapter's example: 0, 5, 1, 4 for n=4 with count=6."""
     error = failure(scored(0.1, 0.2, 0.9, 0.8, 0.7, 0.6), lambda c: c.place_top_n_scored_at_edges(4))
@@ -763,6 +881,7 @@ def test_nan_is_below_every_number() -> None:
     failure(scored(math.nan, 0.1), lambda c: c.place_top_n_scored_at_edges(1))
 
 
+@pytest.mark.proves("S-TV-D2")
 def test_more_than_there_are_cannot_be_at_edges() -> None:
     """TV-06: the numbers are told."""
     assert message(scored(0.1, 0.9), lambda c: c.place_top_n_scored_at_edges(3)) == (
@@ -938,6 +1057,7 @@ def test_an_error_of_the_predicate_is_its_own() -> None:
 # --- real runs
 
 
+@pytest.mark.proves("S-TV-D0")
 def test_a_run_keeps_what_the_chapter_says_about_the_u_shaped_placer() -> None:
     items = [ContextItem(f"{i}", 10, future_relevance_hint=i / 10) for i in range(10)]
     report = Pipeline(ReflexiveScorer(), placer=UShapedPlacer()).dry_run(items, ContextBudget(70))
@@ -949,6 +1069,7 @@ def test_a_run_keeps_what_the_chapter_says_about_the_u_shaped_placer() -> None:
     chain.exclude_item_with_budget_details(lambda item: item is items[0], 10, 0).have_budget_utilization_above(1.0)
 
 
+@pytest.mark.proves("S-TV-03")
 def test_the_chain_works_without_pytest() -> None:
     """In an interpreter that cannot import it."""
     code = """

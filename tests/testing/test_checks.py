@@ -29,7 +29,8 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.testing.checks import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
+from pycupel.testing._contract import BrokenProperty
+from pycupel.testing.checks import StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.clock import FixedTimeProvider
 
 DAY = timedelta(days=1)
@@ -503,7 +504,7 @@ def test_a_placer_with_a_memory_is_found_out() -> None:
 
 
 def test_the_error_lists_everything_and_says_what_to_do() -> None:
-    """API: all broken properties at once, each with the input and an advice."""
+    """All broken properties at once, each with the input and an advice."""
 
     class Hopeless:
         def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> Any:
@@ -554,7 +555,7 @@ def test_the_problem_is_told_with_what_was_seen(check: Callable[..., None], stra
 
 
 def test_own_items_are_tried_too() -> None:
-    """API: in addition to the built-in ones."""
+    """In addition to the built-in ones."""
     mine = ContextItem("mine", 7)
 
     def fussy(item: ContextItem) -> float:
@@ -576,7 +577,7 @@ def test_own_items_are_tried_too() -> None:
 
 
 def test_own_budgets_are_tried_too() -> None:
-    """API: with every sample."""
+    """With every sample."""
     slicer = Slicing(lambda scored, budget: None if budget.max_tokens == 123_456 else [])
     check_slicer(slicer)
     seen = first_problem(check_slicer, slicer, budgets=[ContextBudget(123_456, 5)])

@@ -556,7 +556,7 @@ def test_a_runner_has_a_default() -> None:
 
 
 def test_a_runner_asks_and_shortens_as_select_does() -> None:
-    """Issue: what a service selects for a question could not be tested."""
+    """What a service selects for a question could not be tested."""
     pages = [ContextItem(f"Refunds of order {i} take three days.\n" * 9, 60, kind="Document") for i in range(2)]
     pages.append(ContextItem("Parcels are late.", 60, kind="Document"))
     runner = ReportRunner("rag")

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from pycupel.tokens import estimate_costs, estimate_tokens, splintr
+from pycupel.tokens import estimate_tokens, splintr
 from pycupel.tokens.estimate import BLOCK_ROWS, KINDS, LETTERS, ROW_GROUPS, find_features
+from pycupel.tokens.tables import read_table
 
 EXACT = splintr.load("o200k_base")[0]
-TABLES = (
-    *(estimate_costs.KIND_COSTS, estimate_costs.LETTER_COSTS, estimate_costs.SKIP_COSTS),
-    *(estimate_costs.BLOCK_COSTS, estimate_costs.ROW_COSTS),
-)
+COSTS = read_table("costs.txt")
+TABLES = [COSTS[name] for name in ("kinds", "letters", "skips", "blocks", "rows")]
 
 
 def kinds(text: str) -> list[str]:

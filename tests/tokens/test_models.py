@@ -207,7 +207,9 @@ def test_an_unknown_model_is_an_error_with_a_suggestion(name: str, sentence: str
         window_of(name)
     assert str(caught.value) == sentence
     assert (caught.value.argument, caught.value.value) == ("model", name)
-    assert caught.value.__notes__ == ["Its context window is not known: pass a number of tokens instead."]
+    assert caught.value.__notes__ == [
+        "Its limits are not known: pass a number of tokens, or set them with register_model."
+    ]
 
 
 @pytest.mark.parametrize("value", [None, 4, b"gpt-4o"])

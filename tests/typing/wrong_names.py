@@ -62,7 +62,7 @@ ContextItem("text", 1, knid="Document")  # error
 ContextItem("text", "1")  # error
 pycupel.tokens.item("text", knid="Document")  # error
 select(items, 1, explain="yes")  # error
-select(items, "1")  # error
+select(items, 1.5)  # error
 select(items, 1).item  # error
 select(items, 1).report.excluded  # error
 Pipeline.from_policy("chat").run(items, 1.5)  # error

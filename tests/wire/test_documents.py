@@ -25,6 +25,7 @@ from tests.wire.samples import EVERYTHING, ITEM, REASONS, REPORT_DOCUMENT, refus
 EACH = pytest.mark.parametrize(("value", "document"), EVERYTHING, ids=lambda v: type(v).__name__)
 
 
+@pytest.mark.proves("S-EV-03", "S-ER-31", "S-ER-34")
 @EACH
 def test_a_value_is_written_as_specified(value: Any, document: dict[str, Any]) -> None:
     """Events, Exclusion Reasons, SelectionReport: the shapes of the JSON examples, fields in that order."""
@@ -40,6 +41,7 @@ def test_a_document_is_read_as_the_value(value: Any, document: dict[str, Any]) -
     assert type(read) is type(value)
 
 
+@pytest.mark.proves("S-ER-20", "S-ER-21", "S-ER-22", "S-ER-23", "S-ER-24", "S-ER-25", "S-ER-26", "S-ER-27")
 @EACH
 def test_json_is_written_and_read(value: Any, document: dict[str, Any]) -> None:
     text = wire.dumps(value)
@@ -60,6 +62,7 @@ def test_documents_are_plain(value: Any, document: dict[str, Any]) -> None:
     check(wire.to_dict(value))
 
 
+@pytest.mark.proves("S-RP-01", "S-RP-04")
 def test_a_report_is_read_and_written() -> None:
     """SelectionReport: the complete JSON example, with numbers that fit (SR-05)."""
     read = wire.from_dict(SelectionReport, REPORT_DOCUMENT)
@@ -88,11 +91,13 @@ def test_every_exclusion_reason_is_covered() -> None:
     assert {type(reason).__name__ for reason, _ in REASONS} == {*EXCLUSION_REASONS, "UnknownReason"}
 
 
+@pytest.mark.proves("S-ER-20", "S-ER-21", "S-ER-22", "S-ER-23", "S-ER-24", "S-ER-25", "S-ER-26", "S-ER-27")
 @pytest.mark.parametrize(("reason", "document"), REASONS, ids=lambda v: type(v).__name__)
 def test_the_base_class_stands_for_any_exclusion_reason(reason: ExclusionReason, document: dict[str, Any]) -> None:
     assert wire.from_dict(ExclusionReason, document) == reason
 
 
+@pytest.mark.proves("S-ER-35")
 @pytest.mark.parametrize(("reason", "document"), REASONS, ids=lambda v: type(v).__name__)
 def test_data_carrying_fields_must_be_present(reason: ExclusionReason, document: dict[str, Any]) -> None:
     """Exclusion Reasons: data-carrying fields MUST be present."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, ScoredItem, wire
+from pycupel import ContextBudget, ContextItem, MetadataTrustScorer, ScoredItem, wire
 from pycupel.diagnostics import ExcludedItem, NegativeTokens, PipelineStage, ScoredTooLow, TraceEvent, UnknownReason
 from pycupel.errors import DocumentError
 from tests.wire.samples import NOON, TURN, included, refused, unwritable
@@ -163,3 +163,46 @@ def test_numbers_of_other_libraries_are_numbers() -> None:
 
     read = wire.from_dict(ScoredItem, {"item": {"content": "turn", "tokens": Index()}, "score": Decimal("0.5")})
     assert read == ScoredItem(ContextItem("turn", 25), 0.5)
+
+
+@pytest.mark.proves("S-MT-25")
+@pytest.mark.parametrize(
+    ("trust", "written"),
+    [
+        (0.85, "0.85"),
+        (1, "1"),
+        (-0.0, "-0.0"),
+        (1e-7, "1e-07"),
+        (10**400, "1" + "0" * 400),
+        ("0.850", "0.850"),
+        ("high", "high"),
+        (True, True),
+        (None, None),
+        ([0.5], [0.5]),
+    ],
+)
+def test_trust_is_written_as_a_decimal_string(trust: Any, written: Any) -> None:
+    """WF-07: the canonical form; what is read keeps its type, and scores as before."""
+    item = ContextItem("turn", 5, metadata={"cupel:trust": trust, "Cupel:Trust": 0.5, "share": 0.5})
+    document = wire.to_dict(item)
+    assert document["metadata"] == {"cupel:trust": written, "Cupel:Trust": 0.5, "share": 0.5}
+    assert type(document["metadata"]["cupel:trust"]) is type(written)
+    read = wire.from_dict(ContextItem, document)
+    assert read.metadata["cupel:trust"] == written
+    assert wire.to_dict(read) == document
+    scorer = MetadataTrustScorer(0.25)
+    assert scorer.score(read, [read]).hex() == scorer.score(item, [item]).hex()
+
+
+def test_trust_that_is_read_keeps_its_type() -> None:
+    """WF-07: other implementations may write a number."""
+    read = wire.from_dict(ContextItem, {**TURN, "metadata": {"cupel:trust": 0.85}})
+    assert read.metadata == {"cupel:trust": 0.85}
+    assert "metadata" not in wire.to_dict(ContextItem("turn", 5)), "and none is written where there is none"
+
+
+def test_trust_that_is_not_finite_has_no_decimal_string() -> None:
+    """WF-05, WF-07: it is written where NaN is allowed, as it is."""
+    item = ContextItem("turn", 5, metadata={"cupel:trust": math.inf})
+    assert unwritable(item).path == 'metadata["cupel:trust"]'
+    assert wire.to_dict(item, allow_nan=True)["metadata"] == {"cupel:trust": math.inf}

@@ -21,6 +21,7 @@ from pycupel.errors import InvalidArgumentError
 from tests.wire.samples import TURN, included, refused
 
 
+@pytest.mark.proves("S-EV-11")
 def test_an_unknown_stage_is_kept() -> None:
     """WF-03, Events: MUST handle unknown PipelineStage values gracefully."""
     document = {"stage": "Sort", "duration_ms": 0.5, "item_count": 3}
@@ -46,6 +47,7 @@ def test_an_unknown_inclusion_reason_is_kept() -> None:
     assert wire.from_dict(InclusionReason, {"reason": "Beloved"}) == "Beloved"
 
 
+@pytest.mark.proves("S-ER-33")
 def test_an_unknown_exclusion_reason_is_kept_with_its_fields() -> None:
     """WF-03, Exclusion Reasons: MUST handle unknown ExclusionReason variants gracefully."""
     fields = {"zeal": 1.5, "items": [{"a": None}], "text": "é", "Reason": "x", "nothing": None}
@@ -61,6 +63,7 @@ def test_the_mark_of_a_reference_for_unknown_reasons_is_one() -> None:
     assert wire.from_dict(ExclusionReason, {"reason": "_Unknown"}) == UnknownReason("_Unknown")
 
 
+@pytest.mark.proves("S-ER-34")
 def test_a_name_is_known_in_its_spelling_only() -> None:
     """Exclusion Reasons: the string name of the variant."""
     assert wire.from_dict(ExclusionReason, {"reason": "filtered", "filter_name": "x"}) == UnknownReason(

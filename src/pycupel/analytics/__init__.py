@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from pycupel.analytics.metrics import budget_utilization, kind_diversity, timestamp_coverage
-from pycupel.analytics.quotas import KindQuotaUtilization, quota_utilization
+from pycupel.analytics.budgets import BudgetPoint, find_min_budget_for, get_marginal_items, sweep_budgets
+from pycupel.analytics.measures import (
+    KindQuotaUtilization,
+    budget_utilization,
+    kind_diversity,
+    quota_utilization,
+    timestamp_coverage,
+)
 from pycupel.analytics.sensitivity import (
     ItemStatus,
     PolicySensitivityDiffEntry,
     PolicySensitivityReport,
     policy_sensitivity,
 )
-from pycupel.analytics.simulation import BudgetPoint, find_min_budget_for, get_marginal_items, sweep_budgets
 
 __all__ = [
     "BudgetPoint",

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_iterable, checked_pairs, checked_str, quoted
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_iterable, checked_pairs, checked_str
 from pycupel.model.names import NamedEnum
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-
-__all__ = ["ItemStatus", "PolicySensitivityDiffEntry", "PolicySensitivityReport", "policy_sensitivity"]
+from pycupel.text import quoted
+from pycupel.values import record_repr, sealed
 
 
 class ItemStatus(NamedEnum):

@@ -15,7 +15,7 @@ from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
 from pycupel.batch.tally import Tally
 from pycupel.codecs.jsontext import parse_json
-from pycupel.compressed import decompressed, is_damaged
+from pycupel.compressed import decompressed, errors_naming, limited_lines
 from pycupel.errors import DocumentError
 from pycupel.pipeline import Policy
 
@@ -83,40 +83,35 @@ class Part(NamedTuple):
     """The counts over its rows."""
 
 
-def read_chunks(inputs: Sequence[Path]) -> Iterator[Chunk]:
+def read_chunks(inputs: Sequence[Path], max_line: int) -> Iterator[Chunk]:
     """Read the requests of all files, in order."""
     sizes = [path.stat().st_size for path in inputs]
     whole = sum(sizes) or 1
     before = number = 0
     for path, size in zip(inputs, sizes, strict=True):
         is_arrow = arrow.is_parquet(path)
-        pieces = arrow.read_pieces(path, _REQUESTS) if is_arrow else _lines(path)
+        pieces = arrow.read_pieces(path, _REQUESTS) if is_arrow else _lines(path, max_line)
         for first, payload, share in pieces:
             yield Chunk(number, path.name, first, payload, is_arrow, (before + share * size) / whole)
             number += 1
         before += size
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes, float]]:
+def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
     size = path.stat().st_size or 1
-    with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines:
-        first = 1
-        try:
-            while payload := _next_lines(lines, can_go_back=lines is file):
-                # The file may have grown since.
-                yield first, payload, min(1.0, file.tell() / size)
-                first += payload.count(b"\n")
-        except Exception as error:
-            if is_damaged(error):
-                raise DocumentError(f"{path}: cannot be decompressed: {error}") from None
-            raise
+    first = 1
+    with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines, errors_naming(str(path)):
+        while payload := _next_lines(lines, first, max_line, can_go_back=lines is file):
+            # The file may have grown since.
+            yield first, payload, min(1.0, file.tell() / size)
+            first += payload.count(b"\n")
 
 
-def _next_lines(lines: IO[bytes], *, can_go_back: bool) -> bytes:
+def _next_lines(lines: IO[bytes], first: int, max_line: int, *, can_go_back: bool) -> bytes:
     """Read the lines of a chunk, or nothing at the end of the file."""
     start, size = lines.tell(), 0
     held: list[bytes] = []
-    for line in islice(lines, _REQUESTS):
+    for line in islice(limited_lines(lines, max_line, first), _REQUESTS):
         size += len(line)
         if not can_go_back:
             held.append(line)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeGuard, cast
 
-from pycupel.analytics.metrics import fraction
+from pycupel.analytics.measures import fraction
 from pycupel.batch.decisions import decisions
 from pycupel.codecs.base import Context, key_step
 from pycupel.codecs.jsontext import TOO_DEEP, check_depth, format_json
@@ -16,7 +17,7 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName
-from pycupel.pipeline.pipeline import select_untimed
+from pycupel.pipeline.pipeline import select_once
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
@@ -70,7 +71,7 @@ class RequestSelector:
         try:
             name = _checked_id(request) if is_object(request) else None
             return self._selected(name, _checked_request(request))
-        except Exception as error:  # noqa: BLE001 - one bad request must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad request must not stop the others
             return error_row(name, self.policy_hash, error)
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class RequestSelector:
             return self._messages(name, request)
         budget = _budget(request["budget"])
         items, counter = self._items(request["items"])
-        selection = select_untimed(self._pipeline, items, budget, request.get("query"))
+        selection = select_once(self._pipeline, items, budget, request.get("query"), recorded=False)
         selected, excluded = decisions(selection, items)
         return self._row(name, selected, excluded.items(), selection.total_tokens, budget.max_tokens, counter)
 
@@ -116,11 +117,12 @@ class RequestSelector:
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         from pycupel.messages import select_messages  # noqa: PLC0415 - not every log has chat histories
-        from pycupel.messages.options import as_budget  # noqa: PLC0415
+        from pycupel.tokens.limits import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
         # For a number or a share, `select_messages` also leaves room for the next calls.
-        limits = as_budget(asked if isinstance(asked, (int, str)) else _budget(asked), request.get("model"))
+        given = asked if isinstance(asked, (int, str)) else _budget(asked)
+        limits = as_budget(given, request.get("model"), self._pipeline.models)
         window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
         found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
@@ -153,7 +155,7 @@ class RequestSelector:
         }
 
 
-def error_row(name: Any, policy: str | None, error: Exception) -> dict[str, Any]:
+def error_row(name: Any, policy: str | None, error: BaseException) -> dict[str, Any]:
     """Make the row of a request that failed."""
     return {
         "id": name,
@@ -197,14 +199,18 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 
 def _checked_id(request: Mapping[str, Any]) -> Any:
-    """Return the id, which must not be nested too deeply, because it is written to the row."""
+    """Return the id. It is written to the row, so it must be JSON, and not nested too deeply."""
     name = request.get("id")
     if isinstance(name, (str, int)):
         return name
     try:
         check_depth(name)
+        # What is no JSON at all is the caller's own object. Python reads and writes NaN as if it were JSON.
+        json.dumps(name, allow_nan=False, default=str, skipkeys=True)
     except DocumentError:
         raise DocumentError(TOO_DEEP, path="id") from None
+    except ValueError:
+        raise DocumentError("must not contain NaN or an infinite number", path="id") from None
     return name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,8 @@ from pycupel.batch.arrow import is_parquet
 from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.compressed import MAX_LINE
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import (
     checked_bool,
     checked_callable,
@@ -22,6 +23,7 @@ from pycupel.model.checks import (
 )
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
+from pycupel.text import number_text
 
 __all__ = ["EngineName", "run_batch"]
 
@@ -39,6 +41,7 @@ def run_batch(
     scheduler: str | None = None,
     compare: Policy | PresetName | None = None,
     progress: Callable[[int, float], object] | None = None,
+    max_line: int = MAX_LINE,
 ) -> BatchSummary:
     """Select the context of every logged request in some files.
 
@@ -58,15 +61,17 @@ def run_batch(
         compare: A second policy; the summary says what it would select differently.
         progress: Called with the number of requests done, and how much of the input that is, from 0 to 1.
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.
+        max_line: The most bytes of a line in a file of JSON lines, decompressed.
 
     Returns:
         The figures of the whole output.
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: there are no inputs, an option is unknown, the output has files or is another job's, or
-            the policy cannot be sent to other processes.
-        DocumentError: a compressed or Parquet file is damaged.
+        InvalidArgumentError: there are no inputs, an option is unknown, the output has files, is another job's or is
+            being written by another process, or the policy cannot be sent to other processes.
+        DocumentError: a compressed or Parquet file or a tally is damaged, or a line is too long.
+        CupelError: a chunk ended two worker processes, or a worker could not start. Finished parts are kept.
         OSError: a file cannot be read or written.
         MissingExtraError: pyarrow or Dask is needed and not installed.
     """
@@ -80,11 +85,22 @@ def run_batch(
         as_policy(policy), None if compare is None else as_policy(compare, "compare"), all(map(is_parquet, paths))
     )
     checked_bool("resume", resume)
+    longest = checked_positive("max_line", max_line, InvalidArgumentError)
     if progress is not None:
         checked_callable("progress", "a function that takes two numbers", progress)
     out = Output(Path(checked_path("output", output)), paths, job)
     run = _engine(engine, scheduler, workers, job)
-    done = out.open(resume=resume)
+    with out.locked():
+        return _write_rows(out, out.open(resume=resume), run, read_chunks(paths, longest), progress)
+
+
+def _write_rows(
+    out: Output,
+    done: Mapping[int, Tally],
+    run: Callable[[Iterable[Chunk]], Iterator[Part]],
+    chunks: Iterable[Chunk],
+    progress: Callable[[int, float], object] | None,
+) -> BatchSummary:
     whole = Tally()
     for tally in done.values():
         whole.add(tally)
@@ -93,7 +109,7 @@ def run_batch(
         if progress is not None:
             progress(whole.counts["requests"], share)
 
-    remaining = _Remaining(read_chunks(paths), done, tell)
+    remaining = _Remaining(chunks, done, tell)
     for part in run(remaining):
         out.write(part)
         whole.add(part.tally)
@@ -148,7 +164,7 @@ def _engine(
     count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
     if count > local.MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {local.MAX_WORKERS:,}, not {digits(count)}", argument="workers", value=count
+            f"workers must be at most {local.MAX_WORKERS:,}, not {number_text(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
-from pycupel.analytics.metrics import fraction
-from pycupel.model.frozen import sealed
+from pycupel.analytics.measures import fraction
+from pycupel.batch.request import is_array, is_object
+from pycupel.text import one_line
+from pycupel.values import sealed
 
-__all__ = ["BatchSummary", "Swing", "Tally"]
+__all__ = ["BatchSummary", "Swing", "Tally", "is_saved_tally"]
 
 # How many of the slowest requests, and of the items with the most differences, a summary lists.
 _MAX_LISTED = 10
@@ -61,7 +63,7 @@ class Tally:
         if row["error"] is not None:
             counts["errors"] += 1
             if self.first_error is None:
-                name = location if row["id"] is None else f"id {row['id']}"
+                name = location if row["id"] is None else f"id {one_line(str(row['id']))}"
                 # The error about a line that is not JSON says where it is.
                 self.first_error = row["error"] if location in row["error"] else f"{name}: {row['error']}"
             return
@@ -71,7 +73,7 @@ class Tally:
         counts["utilization"] += round(row["utilization"] * 1_000_000)
         for each in row["excluded"]:
             reasons[each["reason"]] += 1
-        self.slowest.append((seconds, location if row["id"] is None else str(row["id"])))
+        self.slowest.append((seconds, location if row["id"] is None else one_line(str(row["id"]))))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:
         """Count what another policy selects instead. `contents(i)` is the content of an item or message."""
@@ -102,6 +104,7 @@ class Tally:
 
     def saved(self) -> dict[str, Any]:
         """Return what a later run needs, as JSON."""
+        # `is_saved_tally` checks it.
         return {
             "counts": self.counts,
             "reasons": self.reasons,
@@ -127,6 +130,20 @@ class Tally:
             swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _MAX_LISTED)),
             first_error=self.first_error,
         )
+
+
+def is_saved_tally(saved: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is what `Tally.saved` returns, and not the rest of a damaged file."""
+    if not is_object(saved):
+        return False
+    counts = [saved.get(name) for name in ("counts", "reasons", "tenths")]
+    swings = saved.get("swings")
+    return (
+        all(is_object(each) and all(type(number) is int for number in each.values()) for each in counts)
+        and is_object(swings)
+        and all(is_array(each) and [*map(type, each)] == [int, int] for each in swings.values())
+        and isinstance(saved.get("first_error"), str | None)
+    )
 
 
 @sealed

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 from time import perf_counter
 from typing import Any
 
@@ -9,7 +13,7 @@ from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.hints import HISTORY, REQUESTS, hint_in
 from pycupel.cli.inputs import open_bytes
-from pycupel.cli.options import add_json, add_policy, policy_of
+from pycupel.cli.options import add_input, add_json, add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.render._layout import ALARM, Row, Span, count, plural
@@ -26,7 +30,7 @@ _MAX_LISTED = 5
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="INPUT", help="logged requests: JSON lines, or Parquet files")
+    add_input(parser, "logged requests: JSON lines, or Parquet files", several="INPUT")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="output directory, created if missing")
     add_policy(parser)
     parser.add_argument(
@@ -44,7 +48,8 @@ def run(options: Any, screen: Screen) -> int:
     if "-" in options.files:
         raise InputError("batch cannot read stdin: pass a file, so that --resume works")
     try:
-        summary = _select_all(options, screen)
+        with _interrupted_by_sigterm():
+            summary = _select_all(options, screen)
     except KeyboardInterrupt:
         screen.note("interrupted; use --resume to continue")
         raise
@@ -55,12 +60,30 @@ def run(options: Any, screen: Screen) -> int:
     if not summary.requests:
         screen.warn(f"no requests in {', '.join(options.files)}")
     if summary.errors and summary.errors == summary.requests:
-        with open_bytes(options.files[0]) as file:
-            hint = hint_in(file.readline(), REQUESTS, HISTORY)
+        with open_bytes(options.files[0], options.max_line) as lines:
+            hint = hint_in(next(lines, b""), REQUESTS, HISTORY)
         raise InputError(f"every request failed; first error: {summary.first_error}{hint}")
     if summary.errors:
         screen.note(f"first error: {summary.first_error}")
     return FINE
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Generator[None]:
+    """Treat SIGTERM like Ctrl-C, so that workers end and the user is told how to go on."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():
+        # Only the main thread gets signals.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _select_all(options: Any, screen: Screen) -> BatchSummary:
@@ -76,6 +99,7 @@ def _select_all(options: Any, screen: Screen) -> BatchSummary:
             resume=options.resume,
             compare=None if options.compare is None else policy_of(options.compare),
             progress=bar.show,
+            max_line=options.max_line,
         )
     finally:
         screen.progress("")
@@ -140,7 +164,7 @@ def _show_differences(summary: BatchSummary, options: Any, screen: Screen) -> No
     if summary.swings:
         screen.text("")
         rows = [
-            Row((Span(count(each.only_first)), Span(count(each.only_second))), visible(each.content))
+            Row((Span(count(each.only_first)), Span(count(each.only_second))), visible(each.content, laid_out=True))
             for each in summary.swings
         ]
         screen.table((f">only {abridged(options.policy)}", f">only {abridged(options.compare)}"), rows, text="item")

@@ -11,7 +11,7 @@ from pycupel.cli import logs
 from pycupel.cli.context_text import usage_lines
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import name_of, naming
-from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
+from pycupel.cli.options import add_budget, add_counter, add_input, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser
@@ -29,7 +29,7 @@ pycupel context session.jsonl
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("file", metavar="FILE", help="a transcript, requests or messages; - for stdin")
+    add_input(parser, "a transcript, requests or messages; - for stdin")
     add_budget(parser, required=False, text="budget at which to compare policies; default: half the largest prompt")
     logs.add_policies(parser)
     parser.add_argument(
@@ -49,7 +49,7 @@ def run(options: Any, screen: Screen) -> int:
     policies = logs.policies_of(options.policy or logs.USUAL)
     if options.budget is not None:
         parse_amount(options.budget)
-    log = logs.read(options.file, screen)
+    log = logs.read(options.file, options.max_line, screen)
     with naming(options.file), logs.progress_bar(screen) as progress:
         usage = context_usage(_chosen(log, options), counter=options.counter)
         budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)

@@ -91,7 +91,7 @@ def _place(part: Part) -> str:
 
 def _waste(usage: ContextUsage, screen: Screen) -> list[Line]:
     wasted = {
-        "results of calls that were repeated later": usage.superseded,
+        "results that a later call has outdated": usage.superseded,
         "other parts whose text is repeated later": usage.repeated,
     }
     rows = [

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pycupel.cli.hints import HISTORY, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import location_of, open_text, values_in
-from pycupel.codecs.base import describe_value
 from pycupel.errors import DocumentError
+from pycupel.text import describe_value
 
 __all__ = ["Conversation", "conversations_in", "read_conversations"]
 
@@ -41,6 +41,9 @@ class Conversation(NamedTuple):
         from pycupel.replay.requests import system_and_tools  # noqa: PLC0415 - items do not need it
 
         system, tools = system_and_tools(self.request or {})
+        if not isinstance(system, str | list | dict | None):
+            problem = f"the system prompt must be a string, blocks or a message, not {describe_value(system)}"
+            raise DocumentError(f"record {self.number}: {problem}")
         model = (self.request or {}).get("model")
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 
@@ -61,9 +64,9 @@ class Conversation(NamedTuple):
         return messages if self.is_lines else [messages]
 
 
-def read_conversations(path: str) -> list[Conversation]:
+def read_conversations(path: str, max_line: int) -> list[Conversation]:
     """Read the chat histories in a file."""
-    with open_text(path) as lines:
+    with open_text(path, max_line) as lines:
         return conversations_in(lines)
 
 

@@ -10,7 +10,7 @@ from pycupel.cli.exits import FINE
 from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
 from pycupel.cli.inputs import check_files, name_of, open_text
 from pycupel.cli.jsonstream import read_values
-from pycupel.cli.options import add_counter, add_json, add_provider
+from pycupel.cli.options import add_counter, add_input, add_json, add_provider
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError
@@ -30,17 +30,18 @@ _MESSAGE_MARKS = {"role", "type", "parts", *MESSAGE_KEYS}
 
 
 class _Size(NamedTuple):
-    """The kind of a file, its tokens, and the counter used."""
+    """The kind of a file, its tokens, the counter used, and what the provider adds for the starts of replies."""
 
     what: str
     tokens: int
     counters: list[Counter]
     hint: str = ""
+    reply: int = 0
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="texts, items or messages; - for stdin")
+    add_input(parser, "texts, items or messages; - for stdin", several="FILE")
     parser.add_argument(
         "--as",
         dest="kind",
@@ -63,7 +64,10 @@ def run(options: Any, screen: Screen) -> int:
     counters = [counter for _, size in sizes for counter in size.counters]
     names, is_exact = ", ".join(dict.fromkeys(map(str, counters))), all(counter.exact for counter in counters)
     if options.json:
-        files = [{"file": path, "what": size.what, "tokens": size.tokens} for path, size in sizes]
+        files = [
+            {"file": path, "what": size.what, "tokens": size.tokens, **({"reply": size.reply} if size.reply else {})}
+            for path, size in sizes
+        ]
         screen.json({"counter": names, "exact": is_exact, "files": files, "total": total})
         return FINE
     rows = [Row((Span(f"{size.tokens:,}"), Span(size.what)), visible(name_of(path))) for path, size in sizes]
@@ -73,12 +77,14 @@ def run(options: Any, screen: Screen) -> int:
     for path, size in sizes:
         if size.hint:
             screen.note(f"{name_of(path)}: counted as plain text{size.hint}")
-    screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}")
+    reply = sum(size.reply for _, size in sizes)
+    apart = f"; the start of the reply adds {reply:,}" if reply else ""
+    screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}{apart}")
     return FINE
 
 
 def _size(path: str, options: Any, counter: Counter) -> _Size:
-    with open_text(path) as lines:
+    with open_text(path, options.max_line) as lines:
         # Count the whole text, because tokens span lines.
         text = "".join(lines)
         kind, hint = (options.kind, "") if options.kind != "auto" else _kind_of(text)
@@ -103,12 +109,13 @@ def _messages_size(found: list[Conversation], provider: Any, counter: str) -> _S
     from pycupel.messages.counting import count_messages, resolve_counter  # noqa: PLC0415 - texts do not need it
     from pycupel.messages.detect import resolve_provider  # noqa: PLC0415
 
-    tokens, counters = 0, list[Counter]()
+    tokens, reply, counters = 0, 0, list[Counter]()
     for each in found:
         known = resolve_provider(each.messages, provider, each.beside["model"])
         counters.append(resolve_counter(counter, known, each.beside["model"]))
         tokens += count_messages(each.messages, provider, counters[-1], **each.beside)
-    return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens, counters)
+        reply += known.prices.reply
+    return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens, counters, reply=reply)
 
 
 def _kind_of(text: str) -> tuple[str, str]:

@@ -102,7 +102,7 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
         return WRONG, str(error)
     if isinstance(error, OSError):
         # Without quotes, the empty name of an unset variable would not be seen.
-        where = "" if error.filename is None else f"{error.filename or repr('')}: "
+        where = "" if error.filename is None else f"{_in_one_line(error.filename) or repr('')}: "
         return WRONG, f"{where}{error.strerror.lower()}" if error.strerror else str(error)
     from pycupel import errors  # noqa: PLC0415 - only after something went wrong
 
@@ -110,6 +110,12 @@ def _outcome_of(error: Exception) -> tuple[int, str] | None:
         return None
     too_large = (errors.PinnedExceedsBudgetError, errors.BudgetOverflowError, errors.UnitTooLargeError)
     return TOO_LARGE if isinstance(error, too_large) else WRONG, f"{error}{notes_of(error)}"
+
+
+def _in_one_line(name: object) -> str:
+    from pycupel.text import escaped  # noqa: PLC0415 - only after something went wrong
+
+    return escaped(str(name))
 
 
 def notes_of(error: Exception) -> str:

@@ -14,7 +14,7 @@ from pycupel.cli.output import Screen, visible
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser
 from pycupel.diagnostics import SelectionReport
-from pycupel.diagnostics.report import with_fields
+from pycupel.diagnostics.report import report_over
 from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.render import render_report
@@ -57,7 +57,7 @@ def run(options: Any, screen: Screen) -> int:
     """Write the report, or the explanation of one item."""
     explained = _read(options, screen)
     # Leave out the times of the stages, so that the same input gives the same output.
-    report = explained.report if explained.items is None else with_fields(explained.report, events=())
+    report = explained.report if explained.items is None else report_over(explained.report, events=())
     if options.html is not None:
         write_page(options.html, _page(options, explained), screen)
     if options.why is not None:
@@ -75,9 +75,9 @@ def run(options: Any, screen: Screen) -> int:
 def _read(options: Any, screen: Screen) -> _Explained:
     """Read a stored report, or read items and select from them."""
     # Mistakes in the options are found before a long file is read.
-    budget = None if options.budget is None else budget_of(options)
     policy = policy_of(options.policy or _DEFAULT_POLICY)
-    with open_text(options.file) as lines:
+    budget = None if options.budget is None else budget_of(options, policy=policy)
+    with open_text(options.file, options.max_line) as lines:
         values = values_in(lines)
         first = next(values)
         if is_report(first.value):

@@ -10,8 +10,9 @@ from typing import IO
 
 from pycupel.cli.exits import InputError, notes_of
 from pycupel.cli.jsonstream import Located, read_values
-from pycupel.compressed import is_damaged, open_binary
+from pycupel.compressed import is_damaged, limited_lines, open_binary
 from pycupel.errors import DocumentError, MessageShapeError
+from pycupel.text import escaped, number_text
 
 __all__ = ["check_files", "location_of", "name_of", "naming", "open_bytes", "open_text", "values_in"]
 
@@ -19,20 +20,28 @@ _STDIN = "-"
 
 
 @contextmanager
-def open_text(path: str) -> Generator[Iterable[str]]:
+def open_text(path: str, max_line: int) -> Generator[Iterator[str]]:
     """Open the lines of a file, or of stdin for `-`; errors about them name the file."""
-    with open_bytes(path) as file:
+    with _open(path, max_line) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig")
         try:
-            yield text
+            yield limited_lines(text, max_line)
         finally:
             # Otherwise the wrapper would close stdin, which belongs to the caller of `main`.
             text.detach()
 
 
 @contextmanager
-def open_bytes(path: str) -> Generator[IO[bytes]]:
-    """Open a file, or stdin for `-`; errors about its content name the file."""
+def open_bytes(path: str, max_line: int) -> Generator[Iterator[bytes]]:
+    """Open the lines of a file as `open_text` does, but do not decode them."""
+    with _open(path, max_line) as file:
+        yield limited_lines(file, max_line)
+
+
+@contextmanager
+def _open(path: str, max_line: int) -> Generator[IO[bytes]]:
+    if max_line < 1:
+        raise InputError(f"--max-line must be 1 or more, not {number_text(max_line)}")
     with naming(path):
         file = _stdin() if path == _STDIN else open_binary(path)
         try:
@@ -65,8 +74,8 @@ def check_files(paths: Sequence[str]) -> None:
 
 
 def name_of(path: str) -> str:
-    """What messages call a file."""
-    return "stdin" if path == _STDIN else path
+    """What messages call a file: in one line, whatever its name."""
+    return "stdin" if path == _STDIN else escaped(path)
 
 
 def _stdin() -> IO[bytes]:

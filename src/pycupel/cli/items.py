@@ -23,7 +23,7 @@ _MAX_WARNINGS = 5
 
 def read_items(options: Any, screen: Screen) -> list[ContextItem]:
     """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
-    with open_text(options.file) as lines:
+    with open_text(options.file, options.max_line) as lines:
         return items_in(lines, options, screen)
 
 
@@ -31,7 +31,10 @@ def shown_items(items: list[ContextItem], options: Any) -> list[ContextItem]:
     """Make control characters in the contents visible, unless for JSON or a page, which do that themselves."""
     if options.json or options.html is not None:
         return items
-    return [item if item.content.isprintable() else replace(item, content=visible(item.content)) for item in items]
+    return [
+        item if item.content.isprintable() else replace(item, content=visible(item.content, laid_out=True))
+        for item in items
+    ]
 
 
 def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:

@@ -8,7 +8,7 @@ from typing import Any
 from pycupel.cli.conversations import Conversation, read_conversations
 from pycupel.cli.exits import FINDINGS, FINE
 from pycupel.cli.inputs import naming
-from pycupel.cli.options import add_json, add_provider
+from pycupel.cli.options import add_input, add_json, add_provider
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import MessageShapeError
@@ -22,7 +22,7 @@ EXAMPLE = "pycupel demo messages | pycupel lint - --provider openai"
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("file", metavar="FILE", help="messages or requests: JSON or JSON lines; - for stdin")
+    add_input(parser, "messages or requests: JSON or JSON lines; - for stdin")
     add_provider(parser)
     parser.add_argument("--errors-only", action="store_true", help="omit warnings")
     add_json(parser)
@@ -30,7 +30,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the findings, and return 1 if there are any."""
-    conversations = read_conversations(options.file)
+    conversations = read_conversations(options.file, options.max_line)
     with naming(options.file):
         found = [
             (conversation.number, finding)

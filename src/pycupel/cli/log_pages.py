@@ -12,7 +12,7 @@ from pycupel.render._layout import plural, share
 from pycupel.render.html import render_panels
 from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
 from pycupel.replay import ContextUsage, PolicyReplay
-from pycupel.replay.parts import SUMMARY, SYSTEM, TOOLS, Part, Splitter
+from pycupel.replay.parts import Part, Prompts
 from pycupel.replay.session import call_indices, prompt_start
 from pycupel.replay.window import NOT_IN_FILE
 
@@ -135,19 +135,14 @@ def _growth(usage: ContextUsage) -> list[Panel]:
 def _lives(usage: ContextUsage, calls: Sequence[int]) -> list[Life]:
     """Return every part of the prompts, in prompt order."""
     history, last = usage.history, len(calls) - 1
-    splitter = Splitter(history.resolved_provider, usage.counter)
+    prompts = Prompts(history, usage.counter)
     starts = [prompt_start(history, index)[0] for index in calls]
-    lives: list[Life] = []
-    tools = sum(row.tokens for row in usage.rows if row.kind == TOOLS)
-    if tools:
-        lives.append(Life("the definitions of the tools", TOOLS, 0, last, tools))
-    if history.system:
-        lives.append(_life(splitter.text(SYSTEM, history.system), 0, last))
+    lives = [_life(part, 0, last) for part in prompts.beside]
     for compaction in history.compactions:
         alive = [n for n, start in enumerate(starts) if start == compaction.index]
         if alive:
-            lives.append(_life(splitter.text(SUMMARY, compaction.summary), alive[0], alive[-1]))
-    for part in splitter.parts(history.messages):
+            lives.append(_life(prompts.summary(compaction.summary), alive[0], alive[-1]))
+    for part in prompts.parts:
         first = bisect_right(calls, part.message)
         end = bisect_right(starts, part.message) - 1
         if first <= end:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -16,11 +15,12 @@ from pycupel.cli.options import SHORTENED, add_several_policies, history_policy_
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages.counting import TOOL_CALLS, USER
 from pycupel.model.names import find_name
 from pycupel.render._layout import ALARM, QUIET, Row, Span, count, plural
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Log, Part, PolicyReplay, read_log
 from pycupel.replay.session import BASELINES, BASELINES_HINT
-from pycupel.replay.shapes import as_dict
+from pycupel.shorten.superseded import arguments_of
 
 __all__ = [
     "USUAL",
@@ -40,8 +40,6 @@ __all__ = [
 USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{SHORTENED}")
 """The policies to compare by default."""
 
-# The arguments that best describe a call.
-_MAIN_ARGUMENTS = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "prompt")
 _COLUMNS = ("<policy", ">tokens sent", ">reused", ">cost", ">cuts", ">refused", ">lost")
 
 
@@ -49,15 +47,15 @@ class NoConversationError(InputError):
     """A file has no conversation."""
 
 
-def read(path: str, screen: Screen) -> Log:
+def read(path: str, max_line: int, screen: Screen) -> Log:
     """Read the log in a file; a note says how many lines could not be read.
 
     Raises:
         NoConversationError: there is no conversation in it.
     """
-    with open_bytes(path) as file:
-        first = file.readline()
-        log = read_log(chain([first], file))
+    with open_bytes(path, max_line) as lines:
+        first = next(lines, b"")
+        log = read_log(chain([first], lines))
     name = name_of(path)
     which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
     skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
@@ -169,20 +167,14 @@ def document(result: PolicyReplay) -> Mapping[str, Any]:
 
 def label_of(part: Part) -> str:
     """Describe a part: for a call or a result, the tool and its main argument."""
-    if not part.tool:
-        return visible(f"{part.kind}: {part.text}")
-    asked = part.call.removeprefix(part.tool).strip()
-    arguments = _arguments(asked)
-    main = [str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)]
-    asked = _shortened_path(main[0]) if main else asked
-    return visible(f"{'call of ' if part.is_call else ''}{part.tool}: {asked}")
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    try:
-        return as_dict(json.loads(text))
-    except ValueError:
-        return {}
+    if not part.tool or part.call is None:
+        # A summary is sent as a message of the user, but is not among the messages.
+        kind = "summary" if part.kind == USER and part.message < 0 else part.kind
+        return visible(f"{kind}: {part.text}" if part.text else kind, laid_out=True)
+    main, _ = arguments_of(part.call.arguments)
+    is_call = part.kind == TOOL_CALLS
+    asked = _shortened_path(main) if main else part.text if is_call else ""
+    return visible(f"{'call of ' if is_call else ''}{part.tool}: {asked}", laid_out=True)
 
 
 def _shortened_path(text: str) -> str:

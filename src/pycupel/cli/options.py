@@ -8,11 +8,13 @@ from typing import Any
 
 from pycupel.cli.exits import InputError
 from pycupel.cli.parsers import Parser
+from pycupel.compressed import MAX_LINE
 
 __all__ = [
     "SHORTENED",
     "add_budget",
     "add_counter",
+    "add_input",
     "add_json",
     "add_policy",
     "add_provider",
@@ -39,7 +41,7 @@ def add_selection(
     parser: Parser, *, file: str = _ITEMS, budget: str = "", needs_budget: bool = True, policies: bool = False
 ) -> None:
     """Add `FILE`, how to read its items, `--budget`, `--policy` or several of them, and `--query`."""
-    parser.add_argument("file", metavar="FILE", help=f"{file}; - for stdin")
+    add_input(parser, f"{file}; - for stdin")
     parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
     add_counter(parser, "counter for items without a token count")
     add_budget(parser, required=needs_budget, text=budget)
@@ -50,6 +52,16 @@ def add_selection(
     add_query(parser)
 
 
+def add_input(parser: Parser, text: str, *, several: str = "") -> None:
+    """Add `FILE`, or several files with that name for each, and `--max-line`."""
+    if several:
+        parser.add_argument("files", nargs="+", metavar=several, help=text)
+    else:
+        parser.add_argument("file", metavar="FILE", help=text)
+    most = f"longest line to read, in bytes; default: {MAX_LINE // 2**20} MiB"
+    parser.add_argument("--max-line", type=int, default=MAX_LINE, metavar="N", help=most)
+
+
 def add_counter(parser: Parser, purpose: str) -> None:
     """Add `--counter`."""
     parser.add_argument("--counter", default="auto", metavar="NAME", help=f"{purpose}: auto, estimator, a model")
@@ -57,10 +69,10 @@ def add_counter(parser: Parser, purpose: str) -> None:
 
 def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None:
     """Add `--budget`, and the options that a share of a window needs."""
-    text = text or "tokens, or a share of the window like 50%%"
+    text = text or "tokens, or a share of what the model takes like 50%%"
     parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
     parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
-    parser.add_argument("--model", metavar="NAME", help="the model whose window to use")
+    parser.add_argument("--model", metavar="NAME", help="the model whose limits to use")
 
 
 def add_policy(parser: Parser, more: str = "") -> None:
@@ -96,22 +108,22 @@ def add_json(parser: Parser) -> None:
 # --- values
 
 
-def budget_of(options: Any, model: str | None = None, *, reply: int = 0) -> int:
-    """Return the budget in tokens; a share is one of this model's window, unless the options name another.
+def budget_of(options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
+    """Return the budget in tokens; a share is one of this model's input limit, unless the options name another.
 
-    A share of the window also leaves room in it for a reply of so many tokens.
+    A share also leaves room in the window for a reply of so many tokens. The policy may have models of its own.
     """
-    return percent_or_tokens(options.budget, options, model, reply=reply)
+    return percent_or_tokens(options.budget, options, model, policy=policy, reply=reply)
 
 
-def percent_or_tokens(given: str, options: Any, model: str | None = None, *, reply: int = 0) -> int:
-    """Return a number of tokens, given as such or as a share of the window, which also holds the reply."""
+def percent_or_tokens(given: str, options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
+    """Return a number of tokens, given as such or as a share of what the model takes beside the reply."""
     number, is_share = parse_amount(given)
     if not is_share:
         return int(number)
+    window, most = _limits(options, options.model or model, policy)
     try:
-        window = _window(options, options.model or model)
-        share = int(window * number / 100)
+        share = int(most * number / 100)
     except OverflowError:
         raise InputError("the window is too large for a budget in percent") from None
     if reply and reply >= window:
@@ -144,14 +156,16 @@ def _checked(name: str, tokens: int) -> int:
     return tokens
 
 
-def _window(options: Any, model: str | None) -> int:
+def _limits(options: Any, model: str | None, policy: Any) -> tuple[int, int]:
+    """Return the window and the most input."""
     if options.window is not None:
-        return _checked("window", options.window)
+        window = _checked("window", options.window)
+        return window, window
     if model is None:
         raise InputError("a budget in percent needs --window N or --model NAME")
-    from pycupel.tokens.windows import window_of  # noqa: PLC0415
+    from pycupel.tokens.limits import known_limits  # noqa: PLC0415
 
-    return window_of(model)
+    return known_limits(model, {} if policy is None else policy.models)[:2]
 
 
 def bound(policy: Any, query: str | None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from pycupel.cli.exits import write_message
 from pycupel.cli.width import screen_width
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["Screen", "abridged", "visible"]
 
@@ -99,9 +99,9 @@ class Screen:
 
     def json(self, document: Any, *, indent: int | None = 2) -> None:
         """Write a document as JSON. Characters that `out` cannot show, or might interpret, are escaped."""
-        from pycupel.codecs.jsontext import format_json  # noqa: PLC0415
+        from pycupel.codecs.jsontext import escape_json, format_json  # noqa: PLC0415
 
-        self.text(_escaped_json(format_json(document, indent), unicode=self.unicode))
+        self.text(escape_json(format_json(document, indent), ascii_only=not self.unicode))
 
     def json_lines(self, documents: Iterable[Any]) -> None:
         """Write documents, one on a line."""
@@ -121,12 +121,18 @@ class Screen:
         return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
 
 
-def visible(text: str) -> str:
-    """Show control characters, terminal escapes and bidirectional marks in a text as codes."""
+def visible(text: str, *, laid_out: bool = False) -> str:
+    """Show control characters, carriage returns, terminal escapes and bidirectional marks in a text as codes.
+
+    Line breaks stay; and, in a text of which a table lays out the words, all white space.
+    """
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() or each.isspace() else each.encode("unicode_escape").decode() for each in text
+        each
+        if each.isprintable() or each == "\n" or (laid_out and each.isspace())
+        else each.encode("unicode_escape").decode()
+        for each in text
     )
 
 
@@ -134,18 +140,3 @@ def abridged(name: str) -> str:
     """A name for a column: both ends of a long one, because long names often begin alike."""
     shown = visible(name)
     return shown if len(shown) <= 24 else f"{shown[:8]}...{shown[-13:]}"
-
-
-def _escaped_json(text: str, *, unicode: bool) -> str:
-    """Escape characters in JSON, all of them in strings: the rest of it is printable ASCII and white space."""
-    if text.isprintable() and (unicode or text.isascii()):
-        return text
-    return "".join(
-        each if each == "\n" or (each.isprintable() and (unicode or each.isascii())) else _json_escape(each)
-        for each in text
-    )
-
-
-def _json_escape(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))

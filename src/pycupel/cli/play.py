@@ -40,9 +40,10 @@ def run(options: Any, screen: Screen) -> int:
         screen.out.flush()
         screen.note("Ctrl-C ends the playground")
 
-    budget = None if options.budget is None else budget_of(options)
+    policy = policy_of(options.policy)
+    budget = None if options.budget is None else budget_of(options, policy=policy)
     items = read_items(options, screen)
-    bench = Bench(items, policy_of(options.policy), budget, options.query, name=name_of(options.file), read=read)
+    bench = Bench(items, policy, budget, options.query, name=name_of(options.file), read=read)
     play(bench, options.port, browser=not options.no_browser, tell=tell)
     end_line_of_interrupt()
     return FINE

@@ -7,7 +7,7 @@ from typing import Any
 from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import check_files, naming
-from pycupel.cli.options import add_budget, add_counter, add_json, budget_of, parse_amount
+from pycupel.cli.options import add_budget, add_counter, add_input, add_json, budget_of, parse_amount
 from pycupel.cli.output import Screen
 from pycupel.cli.pages import add_html, write_page
 from pycupel.cli.parsers import Parser
@@ -21,7 +21,7 @@ EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("files", nargs="+", metavar="LOG", help="transcripts or logs of requests; - for stdin")
+    add_input(parser, "transcripts or logs of requests; - for stdin", several="LOG")
     add_budget(parser)
     logs.add_policies(parser)
     logs.add_rates(parser)
@@ -57,7 +57,7 @@ def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, in
     sessions = 0
     for path in options.files:
         try:
-            log = logs.read(path, screen)
+            log = logs.read(path, options.max_line, screen)
         except logs.NoConversationError as error:
             # Among many transcripts, some are often empty.
             if len(options.files) == 1:

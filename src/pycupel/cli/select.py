@@ -25,9 +25,12 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write the selected items to stdout, in the order in which the model should read them."""
-    budget, policy = budget_of(options), policy_of(options.policy)
+    policy = policy_of(options.policy)
+    budget = budget_of(options, policy=policy)
     items = read_items(options, screen)
-    result = select(items, budget, policy, query=options.query)
+    # A window that is given replaces what is known about the model.
+    model = options.model if options.window is None else None
+    result = select(items, budget, policy, query=options.query, model=model)
     screen.json_lines(ITEM.write(item, Context()) for item in result.items)
     for note in result.notes:
         screen.note(f"note: {note}")

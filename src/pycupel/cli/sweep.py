@@ -28,7 +28,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Any, screen: Screen) -> int:
     """Write a line for each budget."""
-    budgets, policy = _budgets(options), policy_of(options.policy)
+    policy = policy_of(options.policy)
+    budgets = _budgets(options, policy)
     items = read_items(options, screen)
     points = sweep_budgets(policy, items, budgets, query=options.query)
     if options.json:
@@ -42,16 +43,16 @@ def run(options: Any, screen: Screen) -> int:
     return FINE
 
 
-def _budgets(options: Any) -> list[int]:
+def _budgets(options: Any, policy: Any) -> list[int]:
     first, *rest = options.budget.split(":")
     if not rest:
         each_budget = first.split(",")
         if any(re.fullmatch(r"0\d\d", each) for each in each_budget):
             raise InputError(f"a comma separates budgets here: write 1000, not 1,000, in {options.budget!r}")
-        return [percent_or_tokens(each, options) for each in each_budget]
+        return [percent_or_tokens(each, options, policy=policy) for each in each_budget]
     if len(rest) != 2:
         raise InputError(f"a range of budgets is FIRST:LAST:STEP, like 1000:16000:500, not {options.budget!r}")
-    low, high, step = (percent_or_tokens(each, options) for each in (first, *rest))
+    low, high, step = (percent_or_tokens(each, options, policy=policy) for each in (first, *rest))
     if step < 1 or not low <= high <= low + step * _MAX_BUDGETS:
         raise InputError(
             f"a range of budgets must be ascending, with at most {_MAX_BUDGETS:,} steps, not {options.budget}"

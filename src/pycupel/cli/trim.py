@@ -12,6 +12,7 @@ from pycupel.cli.options import (
     SHORTENED,
     add_budget,
     add_counter,
+    add_input,
     add_policy,
     add_provider,
     add_query,
@@ -23,6 +24,7 @@ from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
+from pycupel.model.limits import ModelLimits
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -31,7 +33,7 @@ EXAMPLE = "pycupel demo messages | pycupel trim - -b 1500"
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("file", metavar="FILE", help="messages or a request: JSON or JSON lines; - for stdin")
+    add_input(parser, "messages or a request: JSON or JSON lines; - for stdin")
     add_budget(parser)
     add_policy(parser, f", with `{SHORTENED}` to shorten old results")
     add_query(parser)
@@ -44,28 +46,25 @@ def run(options: Any, screen: Screen) -> int:
     # A share may be of the window of the model in the file, but a mistake need not wait for it.
     parse_amount(options.budget)
     policy = history_policy_of(options.policy)
-    conversation, *others = read_conversations(options.file)
+    conversation, *others = read_conversations(options.file, options.max_line)
     if others:
         raise InputError(f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one")
     with naming(options.file):
         selection = _trimmed(conversation, policy, options)
     screen.json_lines(conversation.documents(selection.messages))
-    for note in (*_budget_notes(conversation, selection.usage.window, options), *selection.notes):
+    for note in (*_budget_notes(conversation, policy, options), *selection.notes):
         screen.note(f"note: {note}")
-    tokens, usage = f"{selection.total_tokens:,} tokens", selection.usage
-    if conversation.request is not None:
-        tokens += f" ({usage.window - usage.free:,} in the whole request)"
     screen.note(
-        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, {tokens} "
-        f"for {selection.provider}, counted by {selection.counter}"
+        f"{len(selection.messages):,} of {len(conversation.messages):,} messages, "
+        f"{selection.usage.prompt:,} tokens for {selection.provider}, counted by {selection.counter}"
     )
     return FINE
 
 
-def _budget_notes(conversation: Conversation, budget: int, options: Any) -> Iterator[str]:
-    share = budget_of(options, conversation.beside["model"])
+def _budget_notes(conversation: Conversation, policy: Any, options: Any) -> Iterator[str]:
+    model, reply = conversation.beside["model"], conversation.reply_tokens
+    budget, share = (budget_of(options, model, policy=policy, reply=tokens) for tokens in (reply, 0))
     if budget < share:
-        reply = conversation.reply_tokens
         yield f"the budget is {budget:,} tokens, not {share:,}, because the request asks for a reply of up to {reply:,}"
 
 
@@ -76,9 +75,9 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
     try:
         selection: MessageSelection = select_messages(
             conversation.messages,
-            budget_of(options, beside["model"], reply=conversation.reply_tokens),
+            budget_of(options, beside["model"], policy=policy, reply=conversation.reply_tokens),
             provider=options.provider,
-            policy=policy,
+            policy=_with_window(policy, beside["model"], options.window),
             query=options.query,
             counter=options.counter,
             **beside,
@@ -88,3 +87,12 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
         error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
         raise
     return selection
+
+
+def _with_window(policy: Any, model: str | None, window: int | None) -> Any:
+    """Return the policy with the window that was given, which replaces what is known about the model."""
+    if model is None or not window:
+        return policy
+    from dataclasses import replace  # noqa: PLC0415 - most calls give no window
+
+    return replace(policy, models={**policy.models, model: ModelLimits(window, window, None)})

@@ -13,24 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pycupel.errors import CupelError, DocumentError, cut, plain
+from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextKind
-from pycupel.model.checks import describe, shortened
-
-__all__ = [
-    "BuildError",
-    "Codec",
-    "Context",
-    "Convert",
-    "Schema",
-    "adapted",
-    "as_object",
-    "constructor_error",
-    "describe_value",
-    "key_step",
-    "must_be",
-    "prefix_path",
-]
+from pycupel.text import clip, describe_value, shortened
 
 Schema = dict[str, Any]
 """A JSON Schema, as a dictionary."""
@@ -73,17 +58,16 @@ Convert = Callable[[Any, Context], Any]
 
 @dataclass(slots=True, eq=False)
 class Codec:
-    """Converts one type of value to and from a part of a document: three functions.
-
-    Attributes:
-        schema: Returns the JSON Schema of the part.
-        read: Converts the part to the value.
-        write: Converts the value to the part. Often the same as `read`, so whatever can be read can be written.
-    """
+    """Converts one type of value to and from a part of a document: three functions."""
 
     schema: Callable[[], Schema]
+    """Returns the JSON Schema of the part."""
+
     read: Convert
+    """Converts the part to the value."""
+
     write: Convert
+    """Converts the value to the part. Often the same as `read`, so whatever can be read can be written."""
 
 
 def adapted(
@@ -141,7 +125,7 @@ def constructor_error(error: Exception, path: str = "") -> DocumentError:
 
 def key_step(key: object) -> str:
     """Format a key as a step of a path: `metadata.origin`, but `metadata["cupel:trust"]`."""
-    name = cut(str(key)) if isinstance(key, (str, ContextKind)) else shortened(key)
+    name = clip(str(key)) if isinstance(key, (str, ContextKind)) else shortened(key)
     return name if _WORD.fullmatch(name) else f"[{json.dumps(name)}]"
 
 
@@ -150,15 +134,6 @@ def prefix_path(error: DocumentError, step: str) -> None:
     for each in error.errors or (error,):
         separator = "." if step and each.path and not each.path.startswith("[") else ""
         each.path = f"{step}{separator}{each.path}"
-
-
-def describe_value(value: object) -> str:
-    """Describe a value in an error message. Containers are only named: they may be too large or too deep to show."""
-    if value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() <= 64):
-        return describe(value)
-    if isinstance(value, Mapping):
-        return "an object"
-    return "a list" if isinstance(value, list) else f"a value of type {plain(type(value).__name__)}"
 
 
 def must_be(expected: str, value: object, near: str = "") -> DocumentError:

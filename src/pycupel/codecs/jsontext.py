@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pycupel.codecs.base import key_step, prefix_path
-from pycupel.errors import DocumentError, cut
-from pycupel.model.checks import quoted, wrong_type
+from pycupel.errors import DocumentError
+from pycupel.model.checks import wrong_type
+from pycupel.text import clip, quoted
 
-__all__ = ["TOO_DEEP", "check_depth", "format_json", "parse_json", "reject_duplicate_keys"]
-
-_MAX_DEPTH = 64
+MAX_DEPTH = 64
 """The maximum depth of nested objects and lists in a document."""
 
-TOO_DEEP = f"is nested more than {_MAX_DEPTH} levels deep"
+TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 
 def parse_json(text: Any) -> Any:
@@ -58,12 +57,30 @@ def format_json(document: Any, indent: int | None = None) -> str:
         raise DocumentError(f"cannot be written as JSON: {error}") from None
 
 
+def escape_json(text: str, *, ascii_only: bool = False) -> str:
+    """Escape characters of JSON text that a terminal may interpret or hide, such as bidirectional marks.
+
+    All of them are in strings: the rest is printable ASCII and line breaks.
+    """
+    if text.isprintable() and (text.isascii() or not ascii_only):
+        return text
+    return "".join(
+        each if each == "\n" or (each.isprintable() and (each.isascii() or not ascii_only)) else _escape(each)
+        for each in text
+    )
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+
 def check_depth(document: Any) -> None:
     """Reject a document that is nested too deeply or contains itself."""
     try:
-        _check(document, _MAX_DEPTH, set())
+        _check(document, MAX_DEPTH, set())
     except DocumentError as error:
-        error.path = cut(error.path)
+        error.path = clip(error.path)
         raise
 
 

@@ -8,10 +8,8 @@ from typing import Any, Final
 
 from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, constructor_error, key_step, must_be
 from pycupel.errors import CupelError, DocumentError
-from pycupel.model.checks import quoted, shortened
 from pycupel.model.names import suggestion
-
-__all__ = ["OPTIONAL", "REQUIRED", "Field", "Record", "camel", "snake"]
+from pycupel.text import quoted, shortened
 
 REQUIRED: Final[Any] = object()
 """The default of a field that must be present."""
@@ -38,14 +36,19 @@ class Field:
         name: The name in the document, in camelCase or snake_case. The other spelling is read, too.
         codec: The codec of the value.
         default: REQUIRED, OPTIONAL, or the default value. A field with its default value is not written.
-        description: The description in the schema.
+        description: The description in the schema, or a function that finds it when a schema is made.
         attribute: The name of the constructor's parameter and of the attribute; by default, `name` in snake_case.
     """
 
     __slots__ = ("attribute", "codec", "default", "description", "name", "other", "spellings")
 
     def __init__(
-        self, name: str, codec: Codec, default: Any = REQUIRED, description: str = "", attribute: str = ""
+        self,
+        name: str,
+        codec: Codec,
+        default: Any = REQUIRED,
+        description: str | Callable[[], str] = "",
+        attribute: str = "",
     ) -> None:
         words = snake(name)
         other = camel(name) if words == name else words
@@ -183,7 +186,8 @@ class Record(Codec):
         """Return a schema with both spellings of each field. A required field needs one of them."""
         properties: Schema = {}
         for field in self.fields:
-            described = {"description": field.description} if field.description else {}
+            description = field.description() if callable(field.description) else field.description
+            described = {"description": description} if description else {}
             for name in field.spellings:
                 properties[name] = {**field.codec.schema(), **described}
         required = [

@@ -9,28 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, describe_value, key_step, must_be
+from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, key_step, must_be
 from pycupel.codecs.jsontext import check_depth
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, ContextSource
-from pycupel.model.checks import as_float, checked_int, quoted
+from pycupel.model.checks import as_float, checked_int
 from pycupel.model.names import find_name, suggestion
-
-__all__ = [
-    "FINITE",
-    "FLAG",
-    "INTEGER",
-    "JSON",
-    "KIND",
-    "NUMBER",
-    "OBJECT",
-    "SOURCE",
-    "TEXT",
-    "choice",
-    "limited",
-    "list_of",
-    "map_of",
-]
+from pycupel.text import describe_value, quoted
 
 
 def _text(value: Any, _: Context) -> str:
@@ -114,7 +99,7 @@ def limited(codec: Codec, low: float | None = None, high: float | None = None, a
         return number
 
     limits = {"minimum": low, "maximum": high, "exclusiveMinimum": above}
-    keywords = {name: limit for name, limit in limits.items() if limit is not None}
+    keywords = {name: _write_finite(limit, Context()) for name, limit in limits.items() if limit is not None}
     return Codec(lambda: {**codec.schema(), **keywords}, read, codec.write)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pycupel import __version__
 from pycupel.conformance.suite import SuiteResult, run_suite
 from pycupel.errors import InvalidArgumentError
+from pycupel.text import escaped
 
 __all__ = ["main", "print_results"]
 
@@ -26,10 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         suite = run_suite(options.directory, suite=options.suite)
     except (FileNotFoundError, InvalidArgumentError) as error:
-        print(error, file=sys.stderr)
+        print(escaped(str(error)), file=sys.stderr)
         return 2
     if not suite.results:
-        print(f"no vectors (*.toml) found in {options.directory}", file=sys.stderr)
+        print(f"no vectors (*.toml) found in {escaped(options.directory)}", file=sys.stderr)
     else:
         print_results(suite, verbose=options.verbose)
     return 0 if suite.ok else 1

@@ -20,8 +20,6 @@ from pycupel.model import (
 from pycupel.pipeline import Pipeline
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry
 
-__all__ = ["build_budget", "build_item", "build_pipeline", "build_scored_item", "build_strategy"]
-
 # Returns arguments of a strategy's constructor. The second argument is what an error calls the table.
 _Rule = Callable[[Table, str], dict[str, Any]]
 

@@ -21,12 +21,10 @@ from pycupel.conformance.load import Table, VectorError, choose, is_list, requir
 from pycupel.conformance.statements import check_statements, expected_of
 from pycupel.diagnostics import OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
 from pycupel.protocols import Placer, Scorer, SliceOutcome
 from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers._base import score_all
-
-__all__ = ["check_vector"]
+from pycupel.text import describe
 
 _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "PinnedExceedsBudget": errors.PinnedExceedsBudgetError,

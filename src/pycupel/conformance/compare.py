@@ -8,18 +8,7 @@ from typing import Any
 
 from pycupel.conformance.load import Table, VectorError, reject_misspelt, require, section, tables
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
-from pycupel.model.checks import describe
-
-__all__ = [
-    "MismatchError",
-    "compare_diagnostics",
-    "compare_overflow",
-    "epsilon_of",
-    "same",
-    "same_score",
-    "same_shortfalls",
-]
-
+from pycupel.text import describe
 
 _SUMMARY = ("total_candidates", "total_tokens_considered")
 

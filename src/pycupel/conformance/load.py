@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pycupel.model.checks import describe, quoted
 from pycupel.model.names import find_name, suggestion
-
-__all__ = [
-    "Table",
-    "VectorError",
-    "choose",
-    "is_list",
-    "read_vector",
-    "reject_misspelt",
-    "require",
-    "section",
-    "tables",
-]
+from pycupel.policies.formats import STRINGS_AND_COMMENTS, parse_toml
+from pycupel.text import describe, quoted
 
 Table = dict[str, Any]
 
@@ -29,10 +17,7 @@ _Name = TypeVar("_Name", bound=str)
 
 # Strings and comments are matched first, so that nothing in them is taken for a time. A time without seconds is TOML
 # 1.1 (CV-01).
-_TOKEN = re.compile(
-    r'"""(?:\\[\s\S]|[^\\])*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*'
-    r"|(?P<time>\d\d\d\d-\d\d-\d\d[Tt ]\d\d:\d\d)(?=[Zz+\-\s,\]}#]|$)"
-)
+_TOKEN = re.compile(rf"{STRINGS_AND_COMMENTS}|(?P<time>\d\d\d\d-\d\d-\d\d[Tt ]\d\d:\d\d)(?=[Zz+\-\s,\]}}#]|$)")
 
 
 class VectorError(Exception):
@@ -40,8 +25,8 @@ class VectorError(Exception):
 
 
 def read_vector(path: Path) -> Table:
-    """Parse a vector's file."""
-    return tomllib.loads(add_seconds(path.read_text(encoding="utf-8")))
+    """Parse a vector's file, or raise a DocumentError."""
+    return parse_toml(add_seconds(path.read_text(encoding="utf-8")))
 
 
 def add_seconds(text: str) -> str:

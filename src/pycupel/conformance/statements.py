@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.conformance.load import Table, VectorError, is_list, reject_misspelt, section
-from pycupel.model.checks import describe
-
-__all__ = ["check_statements", "expected_of"]
+from pycupel.text import describe
 
 # The lists of a vector.
 _LISTS = ("items", "scored_items", "expected", "expected_output")

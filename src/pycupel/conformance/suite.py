@@ -12,9 +12,7 @@ from pycupel.conformance.check import check_vector
 from pycupel.conformance.load import read_vector, section
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_path, checked_str
-from pycupel.model.frozen import sealed
-
-__all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]
+from pycupel.values import sealed
 
 # By date and commit, because the version numbers inside the text disagree (META-01).
 SPECIFICATION = "Cupel spec text of 2026-03-25 (post-1.3.0), 67-vector suite at commit 0b82dad"
@@ -134,7 +132,7 @@ def _run(path: Path, root: Path) -> VectorResult:
     name = relative.as_posix()
     try:
         vector = read_vector(path)
-        name = section(vector, "test").get("name", name)
+        name = str(section(vector, "test").get("name", name))
         check_vector(vector)
     except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
         return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from pycupel.diagnostics.collector import CollectorLike, DiagnosticTraceCollector, NullTraceCollector, TraceCollector
-from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
-from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScorePart
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     CountCapExceeded,
     CountRequireCandidatesExhausted,
+    CountRequirementShortfall,
     Deduplicated,
+    ExcludedItem,
     ExclusionReason,
     Filtered,
+    IncludedItem,
     InclusionReason,
     NegativeTokens,
+    OverflowEvent,
     PinnedOverride,
+    PipelineStage,
     QuotaCapExceeded,
     QuotaRequireDisplaced,
     ScoredTooLow,
+    StageTraceSnapshot,
+    TraceDetailLevel,
+    TraceEvent,
     UnknownReason,
 )
 from pycupel.diagnostics.report import SelectionReport
-from pycupel.diagnostics.stages import PipelineStage
 
 __all__ = [
     "BudgetExceeded",

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
-from pycupel.diagnostics.events import OverflowEvent, StageTraceSnapshot, TraceDetailLevel, TraceEvent
-from pycupel.diagnostics.report import SelectionReport, with_fields
+from pycupel.diagnostics.reasons import (
+    ExcludedItem,
+    IncludedItem,
+    OverflowEvent,
+    StageTraceSnapshot,
+    TraceDetailLevel,
+    TraceEvent,
+)
+from pycupel.diagnostics.report import SelectionReport, report_over
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_choice
-
-__all__ = ["CollectorLike", "DiagnosticTraceCollector", "NullTraceCollector", "TraceCollector", "log_exception"]
 
 
 class TraceCollector:
@@ -201,7 +205,7 @@ class DiagnosticTraceCollector(TraceCollector):
                 "there is no report yet: no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
-        return with_fields(self._report, events=tuple(self._events)) if self._events else self._report
+        return report_over(self._report, events=tuple(self._events)) if self._events else self._report
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
         """Record the event."""

@@ -7,31 +7,30 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pycupel.diagnostics.entries import pinned_tokens
 from pycupel.diagnostics.reasons import (
     BudgetExceeded,
     Deduplicated,
+    ExcludedItem,
     ExclusionReason,
     Filtered,
+    IncludedItem,
     InclusionReason,
     NegativeTokens,
+    pinned_tokens,
 )
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_int, shortened, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_int, wrong_type
 from pycupel.model.item import checked_items
 from pycupel.model.names import suggestion
 from pycupel.model.version import is_version_of
+from pycupel.text import number_text, shortened
+from pycupel.values import record_repr, sealed
 
 if TYPE_CHECKING:
-    from pycupel.analytics.next_budget import NextBudget
-    from pycupel.diagnostics.entries import ExcludedItem, IncludedItem
+    from pycupel.analytics.budgets import NextBudget
     from pycupel.diagnostics.report import SelectionReport
     from pycupel.pipeline.policy import Policy
-
-__all__ = ["Explanation", "ScorePart", "ScoreParts", "explain"]
 
 # Items left out for these reasons did not compete: they have no rank, and nothing was selected instead.
 _NEVER_COMPETED = (NegativeTokens, Deduplicated, Filtered)
@@ -174,12 +173,14 @@ def _find(
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
         raise InvalidArgumentError(
-            f"pass items= to look up an item by index: why({digits(index)}, items=items)", argument="items", value=index
+            f"pass items= to look up an item by index: why({number_text(index)}, items=items)",
+            argument="items",
+            value=index,
         )
     if not -len(candidates) <= index < len(candidates):
         entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"
         raise InvalidArgumentError(
-            f"index {digits(index)} is out of range: items has {entries}", argument="item", value=index
+            f"index {number_text(index)} is out of range: items has {entries}", argument="item", value=index
         )
     return candidates[index]
 
@@ -258,7 +259,7 @@ def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
 def _next_budget(
     pipeline: Policy, candidates: Sequence[ContextItem], item: ContextItem, budget: ContextBudget
 ) -> NextBudget | None:
-    from pycupel.analytics.next_budget import find_next_budget  # noqa: PLC0415 - built on top of everything here
+    from pycupel.analytics.budgets import find_next_budget  # noqa: PLC0415 - built on top of everything here
 
     # A report read from JSON has its own item objects.
     same = next((each for each in candidates if each is item), None)

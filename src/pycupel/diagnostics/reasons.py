@@ -1,4 +1,7 @@
-"""Why an item was selected or left out. One record for each reason; the class name is the name on the wire."""
+"""What a run has to tell, as records: why items were selected or left out, its stages and its events.
+
+There is one class for each reason; its name is the name on the wire.
+"""
 
 # ER-01: the specification defines eight exclusion reasons. Four are reserved for custom stages and later versions; the
 # built-in stages never use them. ER-02: two more are about counts. WF-03: a reason that only another implementation
@@ -7,32 +10,14 @@
 # Without `from __future__ import annotations`: named tuples compile annotations that are strings, which takes as long
 # as the rest of this module.
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.brief import record_repr
+from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.checks import checked_mapping, checked_str
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.names import NamedEnum
-
-__all__ = [
-    "EXCLUSION_REASONS",
-    "BudgetExceeded",
-    "CountCapExceeded",
-    "CountRequireCandidatesExhausted",
-    "Deduplicated",
-    "ExclusionReason",
-    "Filtered",
-    "InclusionReason",
-    "NegativeTokens",
-    "PinnedOverride",
-    "QuotaCapExceeded",
-    "QuotaRequireDisplaced",
-    "ScoredTooLow",
-    "UnknownReason",
-    "reason_name",
-]
+from pycupel.values import FrozenDict, record_repr
 
 
 class InclusionReason(NamedEnum):
@@ -313,3 +298,158 @@ EXCLUSION_REASONS: Mapping[str, type[ExclusionReason]] = FrozenDict(
 def reason_name(reason: ExclusionReason) -> str:
     """Return the name on the wire: the class name, or what another implementation called it."""
     return reason.name if isinstance(reason, UnknownReason) else type(reason).__name__
+
+
+class IncludedItem(NamedTuple):
+    """A selected item."""
+
+    item: ContextItem
+    """The caller's own object."""
+
+    score: float
+    """Its score; 1.0 for a pinned item."""
+
+    reason: InclusionReason | str
+    """Why it was selected.
+
+    A reason that pycupel does not know, read from another implementation's report, is a plain string.
+    """
+
+
+class ExcludedItem(NamedTuple):
+    """An item that was left out."""
+
+    item: ContextItem
+    """The caller's own object."""
+
+    score: float
+    """Its score; 0.0 if it was never scored."""
+
+    reason: ExclusionReason
+    """Why it was left out, as a record with the numbers that matter."""
+
+
+class CountRequirementShortfall(NamedTuple):
+    """A kind with fewer candidates than a count slicer requires."""
+
+    kind: ContextKind
+    """The kind, as the slicer's entry spells it."""
+
+    required_count: int
+    """How many items of the kind the entry requires."""
+
+    satisfied_count: int
+    """How many items of the kind were selected to meet it, fewer than required."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
+
+
+def pinned_tokens(included: Iterable[IncludedItem]) -> int:
+    """Return the tokens of the pinned items; another implementation's report may have negative ones."""
+    return max(0, sum([each.item.tokens for each in included if each.reason == InclusionReason.PINNED]))
+
+
+class PipelineStage(NamedEnum):
+    """The stages that events and snapshots refer to. Sorting, between Deduplicate and Slice, is not one of them."""
+
+    # META-07: Sort is not observable.
+
+    CLASSIFY = "Classify"
+    """Set aside pinned items and those with a negative token count."""
+
+    SCORE = "Score"
+    """Give every other item a score."""
+
+    DEDUPLICATE = "Deduplicate"
+    """Keep only the best of several items with the same content."""
+
+    SLICE = "Slice"
+    """Choose what fits into the budget."""
+
+    PLACE = "Place"
+    """Put the selection into the order in which the model sees it."""
+
+
+class TraceDetailLevel(NamedEnum):
+    """How much a collector records. `ITEM` includes `STAGE`, and compares as greater."""
+
+    STAGE = "Stage"
+    """One event for each stage."""
+
+    ITEM = "Item"
+    """Also one event for each decision about an item."""
+
+    @property
+    def ordinal(self) -> int:
+        """0 for `STAGE`, 1 for `ITEM`."""
+        return list(TraceDetailLevel).index(self)
+
+    def __lt__(self, other: str) -> bool:
+        return self.ordinal < TraceDetailLevel(other).ordinal
+
+    def __le__(self, other: str) -> bool:
+        return self.ordinal <= TraceDetailLevel(other).ordinal
+
+    def __gt__(self, other: str) -> bool:
+        return self.ordinal > TraceDetailLevel(other).ordinal
+
+    def __ge__(self, other: str) -> bool:
+        return self.ordinal >= TraceDetailLevel(other).ordinal
+
+
+class TraceEvent(NamedTuple):
+    """One observation: a completed stage with its duration, or a decision about one item with a message."""
+
+    stage: PipelineStage | str
+    """The stage. One that pycupel does not know, read from another implementation's report, is a plain string."""
+
+    duration_ms: float
+    """How long the stage took, in milliseconds; 0.0 for an item."""
+
+    item_count: int
+    """How many items came out of the stage; 1 for an item."""
+
+    message: str | None = None
+    """The decision about an item, in numbers and without its content; None for a stage."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
+
+
+class OverflowEvent(NamedTuple):
+    """The selection exceeds the budget, and the strategy is `OverflowStrategy.PROCEED`."""
+
+    tokens_over_budget: int
+    """By how many tokens."""
+
+    overflowing_items: tuple[ContextItem, ...]
+    """The whole selection, pinned items first."""
+
+    budget: ContextBudget
+    """The budget in force."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)
+
+
+class StageTraceSnapshot(NamedTuple):
+    """What went into a stage, what came out, and what it excluded."""
+
+    stage: PipelineStage
+    """The stage."""
+
+    item_count_in: int
+    """How many items went in."""
+
+    item_count_out: int
+    """How many came out."""
+
+    duration_ms: float
+    """How long it took, in milliseconds."""
+
+    excluded: tuple[ExcludedItem, ...]
+    """The items that it excluded, in order of exclusion."""
+
+    def __repr__(self) -> str:
+        return record_repr(self)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import partial
 from math import isnan
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
-from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
-from pycupel.diagnostics.events import TraceEvent
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.diagnostics.reasons import CountRequirementShortfall, ExcludedItem, IncludedItem, TraceEvent
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
-from pycupel.model.frozen import sealed
-from pycupel.model.version import version_mark
+from pycupel.model.version import version_mark, whole_tokens
+from pycupel.text import number_text, quantity
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportChain
-
-__all__ = ["SelectionReport", "checked_report", "deferred_report", "score_parts", "with_fields"]
 
 
 _put = object.__setattr__
@@ -33,14 +29,13 @@ def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
     _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
 
 
-class _Deferred:
-    """A field that is made when it is first read, and then kept in the report's `__dict__`.
+class _Lazy:
+    """A field that is read from the record of the run when it is first asked for, and then kept in the report.
 
-    The report's `_source` is a function from the name of a field to its value. It has to return the same object each
-    time, so that threads that read a report together see one and the same tuple.
+    Python looks for it in the report's `__dict__` first, so reading it again costs nothing.
     """
 
-    # Reading an empty slot would raise an exception, which takes longer than everything else here.
+    # With `__getattr__`, Python would make and drop an exception for each field, which takes longer than all the rest.
 
     __slots__ = ("name",)
 
@@ -50,8 +45,9 @@ class _Deferred:
     def __get__(self, report: Any, owner: object = None) -> Any:
         if report is None:
             return self
-        value = report.__dict__[self.name] = report._source(self.name)  # noqa: SLF001
-        return value
+        held = report.__dict__
+        # If two threads read it at once, both get what was kept first.
+        return held.setdefault(self.name, getattr(held["_record"], self.name))
 
 
 @sealed
@@ -117,17 +113,15 @@ class SelectionReport:
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
                 f"total_candidates must be {candidates} ({len(self.included)} included + "
-                f"{len(self.excluded)} excluded), not {digits(self.total_candidates)}",
+                f"{len(self.excluded)} excluded), not {number_text(self.total_candidates)}",
                 argument="total_candidates",
                 value=self.total_candidates,
             )
-        tokens = self.included_tokens + sum(excluded.item.tokens for excluded in self.excluded)
-        # Items selected in a shorter version were considered as a whole.
-        saved = sum([(item.original_tokens or item.tokens) - item.tokens for item, _, _ in self.shortened])
-        if self.total_tokens_considered not in (tokens, tokens + saved):
+        tokens = considered_tokens([*self.included, *self.excluded])
+        if self.total_tokens_considered != tokens:
             raise InvalidArgumentError(
-                f"total_tokens_considered is {digits(self.total_tokens_considered)}, but the items have "
-                f"{digits(tokens)} tokens",
+                f"total_tokens_considered is {number_text(self.total_tokens_considered)}, but the items have "
+                f"{number_text(tokens)} tokens",
                 argument="total_tokens_considered",
                 value=self.total_tokens_considered,
             )
@@ -186,14 +180,7 @@ class SelectionReport:
             TypeError: `item` is none of these, or another argument has the wrong type.
             InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
         """
-        return explain(self, item, self._score_parts, pipeline, items)
-
-    @property
-    def _score_parts(self) -> ScoreParts | None:
-        """Return the scores that the run kept, by scorer; None if the report was not made by a run."""
-        source = self.__dict__.get("_source")
-        parts: ScoreParts | None = None if source is None else source("_score_parts")
-        return parts
+        return explain(self, item, score_parts(self), pipeline, items)
 
     def should(self) -> SelectionReportChain:
         """Start a chain of assertions: `report.should().include_item_with_kind("Document")`."""
@@ -287,7 +274,7 @@ class SelectionReport:
         # All candidates would be too long for a traceback.
         return (
             f"<SelectionReport: {len(self.included)} of {quantity(self.total_candidates, 'item')}, "
-            f"{digits(self.included_tokens)} of {quantity(self.total_tokens_considered, 'token')}>"
+            f"{number_text(self.included_tokens)} of {quantity(self.total_tokens_considered, 'token')}>"
         )
 
     def __str__(self) -> str:
@@ -298,7 +285,7 @@ class SelectionReport:
 
 
 for _field in fields(SelectionReport):
-    setattr(SelectionReport, _field.name, _Deferred(_field.name))
+    setattr(SelectionReport, _field.name, _Lazy(_field.name))
 
 
 def checked_report(name: str, value: Any) -> SelectionReport:
@@ -308,27 +295,30 @@ def checked_report(name: str, value: Any) -> SelectionReport:
     return value
 
 
-def deferred_report(source: Callable[[str], Any]) -> SelectionReport:
-    """Make a report that gets each field from the source, by its name, when it is first read."""
+def considered_tokens(entries: Iterable[IncludedItem | ExcludedItem]) -> int:
+    """Add up the tokens that a run considered. A shorter version was considered as a whole (SR-04)."""
+    return sum([whole_tokens(entry.item) for entry in entries])
+
+
+def report_over(record: Any, **known: object) -> SelectionReport:
+    """Make a report over the record of a run, or over another report: each field is read from it when first asked for.
+
+    Args:
+        record: An object with an attribute for each field of a report.
+        known: The fields that are not to be read from there. They are not checked.
+    """
     report = object.__new__(SelectionReport)
-    report.__dict__["_source"] = source
+    report.__dict__.update(known, _record=record)
     return report
 
 
 def score_parts(report: SelectionReport) -> ScoreParts | None:
     """Return the scores that the report's run kept, by scorer; None if the report was not made by a run."""
-    # Not part of the public API; users call `why`.
-    return report._score_parts  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-
-
-def with_fields(report: SelectionReport, **changes: object) -> SelectionReport:
-    """Replace fields of a report.
-
-    Unlike `dataclasses.replace`, this builds no deferred fields, and keeps the parts of the scores.
-    """
-    changed = deferred_report(partial(getattr, report))
-    changed.__dict__.update(changes)
-    return changed
+    record = report.__dict__.get("_record")
+    while isinstance(record, SelectionReport):
+        record = record.__dict__.get("_record")
+    parts: ScoreParts | None = None if record is None else record.score_parts
+    return parts
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:

@@ -9,17 +9,18 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
-from pycupel.integrations._parts import MessagePart, Written, shorter_results, system_of, text, written_for
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.options import BudgetLike, ProviderName, ResolvedProviderName, TooLarge, UnitName
-from pycupel.messages.tool_results import with_result_texts
+from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
+from pycupel.messages.parts import with_result_texts
+from pycupel.messages.providers._writing import MessagePart, Written, shorter_results, system_of, text, written_for
 from pycupel.model.checks import checked_callable, checked_name
 from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens import CounterLike
+from pycupel.tokens.limits import BudgetLike
 
 __all__ = ["HistorySelector", "HookOptions", "Request", "Selected"]
 

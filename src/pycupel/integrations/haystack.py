@@ -20,11 +20,11 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._parts import Call, MessagePart, text, thought
-from pycupel.messages.options import BudgetLike
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy, PresetName
 from pycupel.tokens import CounterLike
+from pycupel.tokens.limits import BudgetLike
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict

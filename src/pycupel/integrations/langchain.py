@@ -17,8 +17,8 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._parts import Call, MessagePart, text, thought
-from pycupel.messages.options import BudgetLike
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
+from pycupel.tokens.limits import BudgetLike
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest

@@ -18,8 +18,8 @@ from pycupel.extras import missing_extra
 from pycupel.integrations._documents import OnResult, select_documents
 from pycupel.integrations._history import HistorySelector, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use
-from pycupel.integrations._parts import Call, MessagePart, text, thought
 from pycupel.messages.fields import field
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock

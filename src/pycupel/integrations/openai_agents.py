@@ -16,10 +16,10 @@ from typing import Any, Unpack
 from pycupel.extras import missing_extra
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
-from pycupel.integrations._parts import Call, MessagePart, text, thought
-from pycupel.messages.options import BudgetLike
-from pycupel.messages.providers._base import MessageView
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.messages.providers.responses import RESPONSES
+from pycupel.tokens.limits import BudgetLike
 
 try:
     from agents import Agent, AgentOutputSchema, AgentOutputSchemaBase

@@ -18,8 +18,8 @@ from typing import Any, Unpack
 from pycupel.extras import missing_extra
 from pycupel.integrations._history import HistorySelector, HookOptions, Request
 from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use
-from pycupel.integrations._parts import Call, MessagePart, text, thought
-from pycupel.messages.options import BudgetLike
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
+from pycupel.tokens.limits import BudgetLike
 
 try:
     from pydantic_ai import RunContext

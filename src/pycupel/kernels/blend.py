@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["product", "weighted_sum"]
-
 
 def weighted_sum(columns: Sequence[list[float]], weights: Sequence[float]) -> list[float]:
     """Compute `0.0 + first * weight + second * weight + ...` for each row, strictly from left to right (PY-01).

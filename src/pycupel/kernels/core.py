@@ -8,8 +8,6 @@ from typing import Any
 from pycupel.kernels.hull import Greedy
 from pycupel.kernels.table import best_options
 
-__all__ = ["Core"]
-
 # How many states may be made for many items.
 _STATES_OF_MANY = 3_000
 # For few items, this many may be made if a table would have too many cells. If not, the table is built once the states

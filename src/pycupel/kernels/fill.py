@@ -10,8 +10,6 @@ from typing import Any, cast
 
 from pycupel.kernels.order import descending
 
-__all__ = ["best_fitting", "by_density", "capacities_for", "fill"]
-
 _MAX_FLOAT = sys.float_info.max
 _divide: Callable[[float, float], float] = cast(Any, operator).truediv
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Corner", "Greedy", "fill", "hull"]
-
 # The items with a step at most this many steps away from the break are near it.
 _NEAR = 40
 

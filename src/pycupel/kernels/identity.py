@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["indices_by_identity"]
-
 
 def indices_by_identity(objects: Sequence[object]) -> dict[int, list[int]]:
     """Map each object's id to its indices, last first, so that `pop()` gives the first remaining one (SL-03).

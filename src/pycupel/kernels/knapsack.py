@@ -26,8 +26,6 @@ from typing import NamedTuple
 
 from pycupel.kernels.table import best_options
 
-__all__ = ["StateLimitError", "solve"]
-
 _SWAP_WINDOW = 10
 # The cost of making and judging a state, in table cells; and how many states are always cheaper, because a table has to
 # be set up.

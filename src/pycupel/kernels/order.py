@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
-__all__ = ["descending", "u_shaped"]
-
 
 def descending(values: Sequence[float], among: Sequence[int] | None = None) -> list[int]:
     """Sort the indices of `values`, or those in `among`, by value descending; equal values keep their order."""

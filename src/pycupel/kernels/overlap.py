@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar, cast
 
-__all__ = ["overlap_counts"]
-
 _Label = TypeVar("_Label", bound=Hashable)
 
 # Up to this many rows, masks alone are faster.

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["integer_rank_shares", "rank_shares"]
-
 _MANY = 200
 
 

@@ -10,8 +10,6 @@ from itertools import repeat
 from types import MethodType
 from typing import Any, TypeVar, cast
 
-__all__ = ["maker", "records"]
-
 _Record = TypeVar("_Record")
 
 _new: Any = cast(Any, tuple).__new__

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
-__all__ = ["Analysis", "Corpus", "bm25", "share_with_group", "share_with_neighbours"]
-
 
 class Analysis(NamedTuple):
     """A text: how often each term occurs, and how many words there are."""
@@ -17,13 +15,7 @@ class Analysis(NamedTuple):
 
 
 class Corpus:
-    """Statistics of all texts so far: their number, their words, and how many contain each term of a query.
-
-    Attributes:
-        texts: The number of texts.
-        words: The number of their words.
-        holders: For each term of the query, how many texts contain it.
-    """
+    """Statistics of all texts so far: their number, their words, and how many hold each term of a query."""
 
     __slots__ = ("_largest", "holders", "texts", "words")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-__all__ = ["min_max"]
-
 
 def min_max(values: Sequence[float]) -> list[float]:
     """Scale values to the range from 0 to 1; 0.5 if all are equal, and for values that are not finite (SS-01)."""

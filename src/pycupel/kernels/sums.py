@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-__all__ = ["SortedSums"]
-
 # A block is halved when it has twice as many keys. Within a block and among blocks, everything happens in C.
 _BLOCK = 128
 

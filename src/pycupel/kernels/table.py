@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-__all__ = ["best_options"]
-
 
 def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> list[int]:
     """Return, for each group, the index of the option that the dynamic program takes, or -1.

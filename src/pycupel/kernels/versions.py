@@ -23,8 +23,6 @@ from typing import NamedTuple
 from pycupel.kernels.core import Core
 from pycupel.kernels.hull import fill, hull
 
-__all__ = ["EXACT_ITEMS", "Choice", "choose", "choose_in_order"]
-
 EXACT_ITEMS = 200
 """The number of items up to which the search does not stop early."""
 

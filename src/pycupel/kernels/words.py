@@ -12,8 +12,6 @@ from itertools import pairwise
 from sys import intern
 from unicodedata import normalize
 
-__all__ = ["STOP_WORDS", "query_terms", "stem", "term_weights", "terms", "words"]
-
 # English stop words, including the parts around an apostrophe.
 STOP_WORDS = frozenset(
     """

@@ -17,16 +17,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pycupel.lazy import load_when_used
-from pycupel.messages.counting import count_messages
+from pycupel.messages.counting import Usage, count_messages, tokens_by_kind
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.selection import aselect_messages, select_messages
-from pycupel.messages.usage import Usage, tokens_by_kind
 
 if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
     from pycupel.messages.items import to_items
-    from pycupel.messages.lint import Finding, lint_messages
+    from pycupel.messages.lint import lint_messages
+    from pycupel.messages.providers._base import Finding
 else:
     # Imported on first use, because many calls of `select_messages` need none of them.
     __getattr__, __dir__ = load_when_used(

@@ -10,7 +10,7 @@ from typing import Any
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_float
-from pycupel.model.frozen import draft_of, sealed
+from pycupel.values import draft_of, sealed
 
 __all__ = ["Cut", "Dropped", "ShortenedMessage", "make_dropped"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
-from pycupel.diagnostics.report import with_fields
+from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.cuts import Replayed
 from pycupel.messages.history import History, items_at
@@ -88,7 +88,7 @@ def choose(request: Request, history: History, replayed: Replayed) -> Choice:
         left_out = [(unseen_items[i], reason) for i, reason in unseen.items()]
         left_out += [(old.item, older[old.index]) for old, _ in request.replaced]
         seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replayed.dropped}
-        report = _completed(with_fields(run.report, notes=notes), seen, left_out)
+        report = _completed(report_over(run.report, notes=notes), seen, left_out)
     return Choice(kept, _in_u_shape(hits, run), reasons, document_reasons, (*notes, *query_notes), report)
 
 
@@ -119,9 +119,9 @@ def _completed(
         ExcludedItem(each.item, each.score, reasons.get(id(each.item), each.reason)) for each in report.excluded
     ]
     excluded += [ExcludedItem(item, 0.0, reason) for item, reason in unseen]
-    return with_fields(
+    return report_over(
         report,
         excluded=tuple(excluded[i] for i in descending([each.score for each in excluded])),
         total_candidates=len(report.included) + len(excluded),
-        total_tokens_considered=report.included_tokens + sum(each.item.tokens for each in excluded),
+        total_tokens_considered=considered_tokens([*report.included, *excluded]),
     )

@@ -1,22 +1,36 @@
-"""Count a request as its provider will: messages, and what is sent beside them."""
+"""Count a prompt as its provider will, and where its tokens go: system prompt, tools, messages and documents.
+
+That is one size everywhere. What a provider adds for the start of the reply is not part of it, and named apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.content import ContentError, ContentReader
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.providers._base import BESIDE, CACHED, MessageView, Provider
-from pycupel.model.checks import describe, wrong_type
+from pycupel.messages.parts import ContentError, MessageView, Part, PartReader
+from pycupel.messages.providers._base import BESIDE, CACHED, Provider
+from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
+from pycupel.model import ContextBudget
+from pycupel.model.checks import wrong_type
 from pycupel.model.names import name_key
+from pycupel.text import describe
 from pycupel.tokens.counters import Counter, CounterLike, get_counter
+from pycupel.values import FrozenDict, sealed
 
-__all__ = ["Beside", "checked_beside", "count_messages", "resolve_counter", "view_beside"]
+SYSTEM, TOOLS, USER, ASSISTANT = "system", "tools", "user", "assistant"
+THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES = "thinking", "tool_calls", "tool_results", "images", "files"
+KINDS = (SYSTEM, TOOLS, USER, ASSISTANT, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES)
+"""What a prompt is made of, in the order in which it is shown. Every count by kind has these names."""
+
+_KINDS_OF_PARTS = {THINKING: THOUGHTS, CALL: TOOL_CALLS, RESULT: TOOL_RESULTS, IMAGE: IMAGES, FILE: FILES}
+_KINDS_OF_ROLES = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT, "tool": TOOL_RESULTS}
 
 # Plain values with neither text nor fields.
 _PLAIN = (bytes, int, float)
@@ -46,7 +60,7 @@ class Beside:
         prices = provider.prices
         definitions = checked_beside(system, tools)
         texts = [_definition(tool, n) for n, tool in enumerate(definitions)]
-        self.system = 0 if system is None else _system_tokens(system, ContentReader(count, prices))
+        self.system = 0 if system is None else _system_tokens(system, PartReader(count, prices))
         self.tools = sum(
             [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],
             prices.tools if texts else 0,
@@ -56,8 +70,43 @@ class Beside:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all of it."""
-        return self.system + self.tools + self.reply
+        """The tokens of the system prompt and the tools."""
+        return self.system + self.tools
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Where a window goes, in tokens. The other fields add up to `window`."""
+
+    window: int
+    """The `max_tokens` of the budget."""
+
+    system: int
+    """The system prompts, beside and among the messages."""
+
+    tools: int
+    """The definitions of tools."""
+
+    history: Mapping[str, int]
+    """The other messages by kind: "user", "assistant", "thinking", "tool_calls", "tool_results", "images" and "files".
+
+    Kinds that do not occur are left out. The overhead of a message counts for its speaker.
+    """
+
+    documents: int
+    """The selected documents."""
+
+    reply: int
+    """The tokens reserved for the reply: its start, and the `output_reserve` of the budget."""
+
+    free: int
+    """The rest, including the margin of an estimate."""
+
+    @property
+    def prompt(self) -> int:
+        """The size of the prompt: system prompt, tools, messages and documents."""
+        return self.system + self.tools + sum(self.history.values()) + self.documents
 
 
 def count_messages(
@@ -69,7 +118,9 @@ def count_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> int:
-    """Count a request as its provider will, approximately: messages, system prompt, tools and the reply's start.
+    """Count a prompt as its provider will, approximately: messages, system prompt and tools.
+
+    The few tokens that a provider adds for the start of the reply do not count.
 
     Args:
         messages: The history: dicts or objects from the provider's library. Unknown fields cost nothing;
@@ -92,6 +143,79 @@ def count_messages(
     known = resolve_provider(history, provider, model)
     count = resolve_counter(counter, known, model)
     return known.price(history, count) + Beside(known, count, system, tools).tokens
+
+
+def tokens_by_kind(
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    counter: CounterLike = "auto",
+    *,
+    model: str | None = None,
+) -> dict[str, int]:
+    """Count messages by kind: "user", "images" and so on, as `Usage.history` has them, and "system".
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are not changed.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
+            provider decide.
+        model: The model's name, as `get_counter` takes it.
+
+    Returns:
+        The tokens of the kinds that occur; they add up to the tokens of the messages.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: the provider or the counter is unknown.
+        MessageShapeError: a message has a shape that the provider does not know.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
+    """
+    history = checked_list("messages", messages)
+    known = resolve_provider(history, provider, model)
+    return tokens_by_kind_in(known.read(history, resolve_counter(counter, known, model)))
+
+
+def speaker_of(view: MessageView) -> str:
+    """Return what the texts of a message count as, and what the provider adds to it: one of `KINDS`."""
+    return _KINDS_OF_ROLES[view.role]
+
+
+def kind_of(part: Part, view: MessageView) -> str:
+    """Return what a part of a message counts as: one of `KINDS`."""
+    return _KINDS_OF_PARTS.get(part.kind) or speaker_of(view)
+
+
+def tokens_by_kind_in(views: Iterable[MessageView]) -> dict[str, int]:
+    """Count messages by kind; kinds that do not occur are left out. What a message adds counts for its speaker."""
+    found: dict[str, int] = dict.fromkeys(KINDS, 0)
+    for view in views:
+        own = _KINDS_OF_ROLES[view.role]
+        found[own] += view.tokens
+        for part in view.parts:
+            if part[0] != TEXT:
+                kind = _KINDS_OF_PARTS.get(part[0], own)
+                found[kind] += part[2]
+                found[own] -= part[2]
+    return {kind: tokens for kind, tokens in found.items() if tokens}
+
+
+def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[MessageView], documents: int) -> Usage:
+    """Count where the window of a budget goes.
+
+    Args:
+        budget: The caller's budget.
+        beside: What is sent beside the messages.
+        views: The selected messages.
+        documents: The tokens of the selected documents.
+    """
+    limits = ContextBudget.of(budget)
+    history = tokens_by_kind_in(views)
+    system = beside.system + history.pop(SYSTEM, 0)
+    reply = beside.reply + limits.output_reserve
+    used = system + beside.tools + sum(history.values()) + documents + reply
+    return Usage(
+        limits.max_tokens, system, beside.tools, FrozenDict(history), documents, reply, limits.max_tokens - used
+    )
 
 
 def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:
@@ -117,7 +241,7 @@ def checked_beside(system: Any, tools: Any) -> list[Any]:
 def view_beside(system: Any, definitions: Iterable[Any]) -> MessageView:
     """View the system prompt and the definitions of tools like a message."""
     blocks = system if is_list(system) else [system]
-    cached = sum(is_filled(field(each, "cache_control")) for each in (*blocks, *definitions))
+    cached = sum(is_filled(field(each, CACHE_CONTROL)) for each in (*blocks, *definitions))
     return MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)
 
 
@@ -131,9 +255,9 @@ def _each_tool(tools: Iterable[Any]) -> Iterator[Any]:
             yield tool
 
 
-def _system_tokens(system: Any, reader: ContentReader) -> int:
+def _system_tokens(system: Any, reader: PartReader) -> int:
     try:
-        return reader(system)[1]
+        return reader.overhead + sum([part.tokens for part in reader(system)])
     except ContentError as error:
         raise InvalidArgumentError(f"system {error}", argument="system", value=system) from error
 

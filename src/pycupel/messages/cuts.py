@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages.cutter import Candidates, HistoryCutter
-from pycupel.messages.history import History
+from pycupel.messages.history import History, Staying
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
 
@@ -72,7 +72,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
         UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
     history = cutter.history
-    rest = _Remaining(cutter, start)
+    rest, staying = _Remaining(cutter, start), Staying(history)
     fits_always = plan.fits_always
     # Cuts that leave no room to grow would not last, so the whole history is cut once.
     points = history.points if plan.is_stable else []
@@ -80,7 +80,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     for end in points[bisect_right(points, start.end) :]:
         if rest.tokens(end) <= fits_always:
             continue
-        must, should = history.staying(end, rest.gone)
+        must, should = staying.at(end, rest.gone)
         cutter.make_fit(must, end)
         if history.tokens_of(must, end) + plan.held <= plan.window:
             candidates = rest.candidates(end, must, should, plan)
@@ -89,7 +89,7 @@ def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
     before = State(end, dict(rest.gone), cutter.texts(rest.gone))
     saved_before = dict(cutter.saved)
     end = len(history.tokens)
-    must, should = history.staying(end, rest.gone)
+    must, should = staying.at(end, rest.gone)
     cutter.make_fit(must, end)
     _check(history, must, plan)
     candidates = rest.candidates(end, must, should, plan)
@@ -131,7 +131,7 @@ class _Remaining:
         history = cutter.history
         self._cutter = cutter
         self._history = history
-        self._firsts = history.landmarks.firsts
+        self._firsts = history.firsts
         self._begun = bisect_left(self._firsts, start.end)
         self.gone = dict(start.gone)
         self._units = [i for i in self._whole(0, self._begun) if i not in self.gone]

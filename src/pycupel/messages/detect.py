@@ -6,34 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
-from pycupel.messages.content import Prices
 from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.providers import PROVIDERS, Provider
-from pycupel.messages.providers._shapes import LANGCHAIN_ROLES, message_in
+from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers._base import Provider
+from pycupel.messages.providers._shapes import message_in
+from pycupel.messages.providers._tables import CALL_LISTS, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES, Prices
 from pycupel.model.checks import checked_name
-
-__all__ = ["detect_provider", "resolve_provider"]
 
 # The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
-
-_TOOL_ROLES = ("tool", "function")
-_CALLS = ("tool_calls", "function_call")
-_PART_MARKS = {
-    "image_url": "openai",
-    "file": "openai",
-    "input_text": "responses",
-    "output_text": "responses",
-    "input_image": "responses",
-    "input_file": "responses",
-    "tool_use": "anthropic",
-    "tool_result": "anthropic",
-    "redacted_thinking": "anthropic",
-    "server_tool_use": "anthropic",
-    "image": "anthropic",
-    "document": "anthropic",
-    "search_result": "anthropic",
-}
 
 
 def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
@@ -80,7 +61,7 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
             # Most are a role and a text, which fit every provider, or OpenAI's calls and results.
             if len(message) == 2 and message.get("content").__class__ is str:
                 continue
-            tools = message.get("tool_call_id" if role == "tool" else "tool_calls")
+            tools = message.get("tool_call_id" if role == "tool" else CALL_LISTS[0])
             if role in ("tool", "assistant") and tools.__class__ in (str, list) and tools:
                 seen.setdefault("openai", index)
                 continue
@@ -106,17 +87,19 @@ def _mark(message: Any) -> str | None:
     if role is None:
         is_item = kind is not None or (field(message, "id") is not None and message_in(message) is None)
         return "responses" if is_item else None
-    if role in _TOOL_ROLES or any(is_filled(field(message, name)) for name in _CALLS):
+    if role in TOOL_ROLES or any(is_filled(field(message, name)) for name in (CALL_LISTS[0], "function_call")):
         return "openai"
     if kind not in (None, "message"):
         return "responses"
     content = field(message, "content")
-    return next(filter(None, map(_part_mark, content)), None) if is_list(content) else None
+    return next(filter(None, map(provider_of_part, content)), None) if is_list(content) else None
 
 
-def _part_mark(part: Any) -> str | None:
+def provider_of_part(part: Any) -> str | None:
+    """Return the only provider that has parts of this type; None if several have."""
     kind = text_of(part, "type")
     if kind == "thinking":
         # Mistral has thinking parts, too, but without a signature.
         return "anthropic" if is_filled(field(part, "signature")) else None
-    return _PART_MARKS.get(kind)
+    meaning = PART_TYPES.get(kind)
+    return None if meaning is None else meaning.only or None

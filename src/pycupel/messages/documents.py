@@ -8,12 +8,13 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
-from pycupel.errors import CupelError, InvalidArgumentError, digits
+from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.messages.fields import field, filled
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import as_float, describe, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import as_float, wrong_type
+from pycupel.text import describe, number_text
+from pycupel.values import sealed
 
 __all__ = ["DocumentItem", "newest_of_each", "read_documents"]
 
@@ -138,7 +139,7 @@ def _key(value: Any, index: int) -> str:
 def _read_item(item: ContextItem, index: int) -> _Document:
     if item.tokens < 0:
         raise InvalidArgumentError(
-            f"documents[{index}] has {digits(item.tokens)} tokens; a token count cannot be negative",
+            f"documents[{index}] has {number_text(item.tokens)} tokens; a token count cannot be negative",
             argument="documents",
             value=item.tokens,
         )

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from json import JSONEncoder
-
-__all__ = [
-    "as_json",
-    "as_plain",
-    "attribute",
-    "field",
-    "filled",
-    "is_filled",
-    "is_list",
-    "is_mapping",
-    "rewritten",
-    "text_of",
-]
 
 
 _PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
@@ -94,6 +83,22 @@ def as_plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
     return getattr(value, "__dict__", None) or str(value)
+
+
+def changed(value: Any, **changes: Any) -> Any:
+    """Copy a dict, a mapping, a Pydantic model, a dataclass or any other object with other fields."""
+    if is_mapping(value):
+        # The keys keep their order, so that the prompt prefix stays the same.
+        kept = {**value, **changes}
+        return {key: each for key, each in kept.items() if each is not None or key not in changes}
+    if hasattr(value, "model_copy"):
+        return value.model_copy(update=changes)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **changes)
+    other = copy.copy(value)
+    for name, each in changes.items():
+        setattr(other, name, each)
+    return other
 
 
 @cache

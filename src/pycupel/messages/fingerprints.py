@@ -8,7 +8,7 @@ from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
-from pycupel.messages.units import Unit
+from pycupel.messages.history import Unit
 
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - it has no public name

@@ -1,28 +1,45 @@
-"""Turn a history into units that are kept or dropped as a whole, and units into items."""
+"""Turn a history into units that are kept or dropped as a whole, and find what must stay at each point.
+
+    0  user       What is in a.py?
+    1  assistant  calls read("a.py")
+    2  tool       the text of a.py
+    3  assistant  It draws a key.
+    4  user       And b.py?
+
+The units are 0, (1, 2), 3 and 4. The exchange (1, 2) needs the question of its turn, and is tied to the answer. If the
+history ends here, the last question must stay, and the exchange stays if there is room, with the units around it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
-from pycupel.errors import InvalidArgumentError, digits
-from pycupel.messages.providers import MessageView, Provider
-from pycupel.messages.staying import Landmarks, staying_at
-from pycupel.messages.units import Unit, group_messages, turns
+from pycupel.errors import InvalidArgumentError
+from pycupel.errors import InvalidArgumentError
+from pycupel.text import number_text
+from pycupel.kernels.records import maker
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import ERROR, LASTING, Finding, Provider
+from pycupel.messages.providers._rules import OPEN
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
-
-__all__ = ["History", "items_at"]
+from pycupel.text import number_text
+from pycupel.values import FrozenDict
 
 # Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
+
+# What appears under this role always stays.
+_FIXED = "system"
+_UNTIED = frozenset({"system", "reminder", "user"})
 
 _KINDS = {
     "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
@@ -31,6 +48,113 @@ _KINDS = {
     "assistant": (ContextKind.MESSAGE, ContextSource.CHAT),
     "exchange": (ContextKind.TOOL_OUTPUT, ContextSource.TOOL),
 }
+
+
+class Unit(NamedTuple):
+    """Messages that the provider accepts only together.
+
+    A selection of units is accepted by the provider if none of them is broken and each has what it needs.
+    """
+
+    indices: tuple[int, ...]
+    """The indices of the messages."""
+
+    role: str
+    """"system", "reminder" for a system message after other sound messages, "user", "assistant", or "exchange" for
+    calls with their results.
+    """
+
+    anchor: int | None
+    """The index of the unit with the user message that opened the turn."""
+
+    problem: str | None = None
+    """Why the provider would reject the unit, if it is broken."""
+
+    needs: tuple[int, ...] = ()
+    """The indices of the units without which the provider would reject this one: its anchor, and others."""
+
+    is_open: bool = False
+    """Whether it has calls at the end of the history that are not all answered yet."""
+
+    remark: bool = False
+    """Whether the user wrote text beside the results of an exchange."""
+
+
+_unit = maker(Unit)
+
+
+def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
+    """Group a whole history into units, in order of their first messages. Every message is in exactly one."""
+    groups, findings = provider.pair(views)
+    unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
+    problems = _problems(views, findings, provider, unit_of)
+    open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
+    others: Mapping[int, tuple[int, ...]] = {}
+    if provider.needs is not None:
+        others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
+    units: list[Unit] = []
+    opener: int | None = None
+    leading = True
+    for unit_index, group in enumerate(groups):
+        remark = False
+        if len(group) == 1:
+            _, role, _, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
+            if calls or results:
+                role = "exchange"
+            elif role == "system" and not leading and LASTING not in marks:
+                role = "reminder"
+        else:
+            role, opens_turn, remark = _role_of_group([views[index] for index in group])
+        anchor = None if role in _UNTIED else opener
+        needs = others.get(unit_index, ()) if others else ()
+        needs = needs if anchor is None else (anchor, *needs)
+        problem = problems.get(unit_index)
+        leading = leading and (role == "system" or problem is not None)
+        units.append(_unit((tuple(group), role, anchor, problem, needs, unit_index in open_units, remark)))
+        if opens_turn and problem is None:
+            opener = unit_index
+    return units
+
+
+def turns(units: Sequence[Unit]) -> list[list[int]]:
+    """Group the indices of units by turn: a user message and everything up to the next one.
+
+    Messages before the first user message form a turn, too. Broken units and system messages are in none.
+    """
+    grouped: list[list[int]] = []
+    for unit_index, unit in enumerate(units):
+        if unit.role in ("system", "reminder") or unit.problem is not None:
+            continue
+        if unit.role == "user" or not grouped:
+            grouped.append([])
+        grouped[-1].append(unit_index)
+    return grouped
+
+
+def _problems(
+    views: Sequence[MessageView], findings: Iterable[Finding], provider: Provider, unit_of: Mapping[int, int]
+) -> dict[int, str]:
+    """Find why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
+    problems: dict[int, str] = {}
+    _add_problems(problems, findings, unit_of)
+    for find in provider.findings(views):
+        whole = [view for view in views if unit_of[view.message_index] not in problems] if problems else views
+        _add_problems(problems, find(whole), unit_of)
+    return problems
+
+
+def _add_problems(problems: dict[int, str], findings: Iterable[Finding], unit_of: Mapping[int, int]) -> None:
+    for finding in findings:
+        if finding.severity == ERROR:
+            problems.setdefault(unit_of[finding.index], f"messages[{finding.index}]: {finding.message}")
+
+
+def _role_of_group(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
+    """Return the role of a unit of several messages, whether it opens a turn, and whether the user speaks."""
+    first = members[0]
+    role = "exchange" if first.calls or any(view.calls or view.results for view in members) else first.role
+    speaks = "user" in [view.role for view in members]
+    return role, speaks and any(view.opens_turn for view in members), speaks
 
 
 class History:
@@ -52,7 +176,9 @@ class History:
         sizes: The tokens of each unit.
         ties: For each unit, the indices of the units it is kept with: those that the provider requires, and for an
             exchange, the assistant's answer.
-        landmarks: Where to find what stays.
+        appearances: The units that may have to stay: the message in which each appears, its role, and its index.
+        firsts: For each unit, its first message, ascending.
+        reach: For each unit, the last message of this unit and all earlier ones.
         broken: Why the provider would reject a unit, by unit index; usually empty.
         points: The length of the history at each call of the model: each ends before a run of its output.
         pins: The indices of the messages that the caller pins.
@@ -70,7 +196,9 @@ class History:
         self.units, unit_of = _whole_turns(singles) if unit == "turn" else (singles, _same)
         self.sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in self.units]
         self.ties = _ties(self.units)
-        self.landmarks = Landmarks(singles, self.pins, len(messages), unit_of, self.units)
+        self.appearances = sorted(_appearances(singles, self.pins, len(messages), unit_of))
+        self.firsts = [each.indices[0] for each in self.units]
+        self.reach = list(accumulate([each.indices[-1] for each in self.units], max))
         self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
         self.points = _points(views)
 
@@ -79,11 +207,9 @@ class History:
         """Return the indices of the units that are not broken."""
         return [i for i in range(len(self.units)) if i not in self.broken]
 
-    def staying(self, end: int | None = None, gone: Container[int] = ()) -> tuple[frozenset[int], frozenset[int]]:
+    def staying(self, end: int | None = None) -> tuple[frozenset[int], frozenset[int]]:
         """Find what must stay if the history ends before the message `end`, and what stays if there is room."""
-        count = len(self.tokens)
-        end = count if end is None else end
-        return staying_at(self.units, self.ties, self.landmarks, end, is_last=end == count, gone=gone)
+        return Staying(self).at(len(self.tokens) if end is None else end)
 
     def text_of(self, unit_index: int) -> str:
         """Return the text of a unit."""
@@ -186,6 +312,109 @@ def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
         if not 0 <= i < len(messages):
             size = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
             raise InvalidArgumentError(
-                f"pin index {digits(i)} is out of range: the history has {size}", argument="pin", value=i
+                f"pin index {number_text(i)} is out of range: the history has {size}", argument="pin", value=i
             )
     return sorted(set(indices))
+
+
+def _appearances(
+    units: Sequence[Unit], pins: Sequence[int], count: int, unit_of: Callable[[int], int]
+) -> Iterator[tuple[int, str, int]]:
+    pinned = frozenset(pins)
+    for i, (indices, role, _, problem, _, is_open, remark) in enumerate(units):
+        if problem is not None:
+            continue
+        unit = unit_of(i)
+        if role != "assistant":
+            yield indices[0], role, unit
+        elif indices[-1] == count - 1:
+            # The model may be asked to continue a message of the assistant at the end.
+            yield indices[-1], _FIXED, unit
+        if remark:
+            # The results are at the end of an exchange, and the user's text is beside them.
+            yield indices[-1], "user", unit
+        if is_open:
+            yield indices[0], _FIXED, unit
+        if pinned:
+            yield from ((n, _FIXED, unit) for n in indices if n in pinned)
+
+
+class Staying:
+    """What stays at the points of a history, carried forward from one to the next, so that none is searched again."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._passed = 0
+        # What always stays: system prompts, pinned messages, and calls that are open at the end.
+        self._fixed: set[int] = set()
+        # The newest unit of each role: a system message after others, text of the user, calls with their results.
+        self._newest: dict[str, int] = {}
+
+    def at(self, end: int, gone: Container[int] = ()) -> tuple[frozenset[int], frozenset[int]]:
+        """Find what must stay if the history ends before the message `end`, and what stays if there is room.
+
+        Args:
+            end: The number of messages, which is never less than before.
+            gone: The units dropped so far.
+        """
+        units, ties = self._history.units, self._history.ties
+        self._advance(end)
+        begun = bisect_left(self._history.firsts, end)
+        must = {*self._fixed, *self._unfinished(begun, end)}
+        if "reminder" in self._newest:
+            must.add(self._newest["reminder"])
+        # Without a user message, keep the last message that is not a system message.
+        speaker = self._newest["user"] if "user" in self._newest else _last_spoken(units, begun)
+        wanted = must
+        if speaker is not None:
+            must.add(speaker)
+            # The newest exchange stays during its turn, and later if there is room.
+            exchange = self._newest.get("exchange", speaker)
+            if exchange > speaker:
+                must.add(exchange)
+            wanted = must if exchange in gone else must | {exchange}
+        needed = frozenset(with_needs(must, lambda i: [n for n in units[i].needs if n < begun]))
+        tied = with_needs(wanted, lambda i: [n for n in ties[i] if n < begun and n not in gone])
+        return needed, frozenset(tied) - needed
+
+    def _advance(self, end: int) -> None:
+        appearances = self._history.appearances
+        while self._passed < len(appearances) and appearances[self._passed][0] < end:
+            _, role, unit = appearances[self._passed]
+            if role == _FIXED:
+                self._fixed.add(unit)
+            else:
+                self._newest[role] = unit
+            self._passed += 1
+
+    def _unfinished(self, begun: int, end: int) -> Iterator[int]:
+        """Return the units that started before `end` and continue past it."""
+        units, reach = self._history.units, self._history.reach
+        i = begun - 1
+        while i >= 0 and reach[i] >= end:
+            if units[i].indices[-1] >= end and units[i].problem is None:
+                yield i
+            i -= 1
+
+
+def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> list[int]:
+    """Add everything that the indices in `start` need, directly or indirectly.
+
+    `needs` gives the indices that an index needs.
+    """
+    found = list(dict.fromkeys(start))
+    seen = set(found)
+    for index in found:
+        # The list grows while it is walked, until nothing is missing.
+        for need in needs(index):
+            if need not in seen:
+                seen.add(need)
+                found.append(need)
+    return found
+
+
+def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:
+    for i in range(begun - 1, -1, -1):
+        if units[i].problem is None and units[i].role not in ("system", "reminder"):
+            return i
+    return None

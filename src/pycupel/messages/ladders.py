@@ -7,25 +7,14 @@ from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
-from pycupel.messages.tool_results import ResultPart, calls_of, result_parts
+from pycupel.messages.parts import MessageView, Part
+from pycupel.messages.providers._tables import CALL, RESULT
 from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.shorten import ToolCall
 from pycupel.shorten.stub import call_origin, stub_text
 from pycupel.shorten.superseded import superseded_by
-
-__all__ = [
-    "LEAST_TOKENS",
-    "Key",
-    "Ladder",
-    "Result",
-    "find_results",
-    "ladder_of",
-    "ladder_versions",
-    "stub_of",
-    "without_media",
-]
 
 LEAST_TOKENS = 100
 """Results with fewer tokens are never shortened."""
@@ -52,7 +41,10 @@ class Result(NamedTuple):
     message: int
     """The index of its message."""
 
-    part: ResultPart
+    number: int
+    """Its number among the results of the message that may be shortened."""
+
+    part: Part
     """The result itself."""
 
     call: ToolCall
@@ -64,47 +56,56 @@ class Result(NamedTuple):
     @property
     def key(self) -> Key:
         """The key of the result."""
-        return self.message, self.part.number
+        return self.message, self.number
 
 
-def find_results(history: History, messages: Sequence[Any]) -> list[Result]:
+def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, Part, ToolCall]]:
+    """Return each result with its message and its call, which says whether it failed, in message order.
+
+    A call of unknown shape, or of the provider's own tools, equals no other.
+    """
+    calls: dict[Any, ToolCall] = {}
+    for view in views:
+        for part in view.parts:
+            if part.kind == CALL and part.id is not None:
+                # Ids may be used again later.
+                calls[part.id] = ToolCall(part.tool, part.arguments)
+            elif part.kind == RESULT:
+                alone = ToolCall("", {"result": [view.message_index, part.path]})
+                yield view, part, calls.get(part.id, alone)._replace(failed=_failed(part))
+
+
+def _failed(part: Part) -> bool:
+    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
+    text = part.text if part.said is None else part.said
+    return part.failed or text.lstrip()[:9].lower().startswith(_ERROR_STARTS)
+
+
+def find_results(history: History) -> list[Result]:
     """Find all results of a history that may be shortened, in message order."""
-    found = sorted(_results(history, messages), key=lambda result: result.key)
-    later = superseded_by([result.call._replace(failed=_failed(result.part)) for result in found])
+    unit_of = {n: i for i, unit in enumerate(history.units) if unit.problem is None for n in unit.indices}
+    found: list[Result] = []
+    for view, part, call in answered_calls(history.views):
+        n = view.message_index
+        if n in unit_of and part.said is not None:
+            number = found[-1].number + 1 if found and found[-1].message == n else 0
+            found.append(Result(unit_of[n], n, number, part, call))
+    later = superseded_by([result.call for result in found])
     return [
         result if by is None else result._replace(outdated_at=found[by].message)
         for result, by in zip(found, later, strict=True)
     ]
 
 
-def _failed(part: ResultPart) -> bool:
-    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
-    return part.is_error or part.text.lstrip()[:9].lower().startswith(_ERROR_STARTS)
-
-
-def _results(history: History, messages: Sequence[Any]) -> Iterator[Result]:
-    for i, unit in enumerate(history.units):
-        if unit.problem is not None:
-            continue
-        # Ids may be reused later.
-        calls: dict[str, ToolCall] = {}
-        for n in unit.indices:
-            view = history.views[n]
-            calls.update(zip(view.calls, calls_of(messages[n]) if view.calls else (), strict=False))
-            for call_id, part in zip(view.results, result_parts(messages[n]) if view.results else (), strict=False):
-                # A call of unknown shape equals no other.
-                yield Result(i, n, part, calls.get(call_id, ToolCall("", {"result": [n, part.number]})))
-
-
 def stub_of(result: Result, tokens: int) -> str:
     """Write one line in place of a result with this many tokens."""
-    return stub_text("result", result.part.text, tokens, _origin(result))
+    return stub_text("result", result.part.said or "", tokens, _origin(result))
 
 
 def without_media(result: Result, tokens: int) -> str:
     """Replace the images and files of a result, which have this many tokens, by one line."""
     line = stub_text("picture or file", "", tokens, _origin(result))
-    return f"{result.part.text}\n{line}" if result.part.text else line
+    return f"{result.part.said}\n{line}" if result.part.said else line
 
 
 def _origin(result: Result) -> str:
@@ -198,7 +199,7 @@ def ladder_of(
     errors: set[Key] = set()
     for result, item in results:
         own = item_versions(shortener, item, context)
-        weight = _ERRORS if result.part.is_error else 1.0
+        weight = _ERRORS if result.part.failed else 1.0
         made = list(zip(own.shorter, own.units, strict=True))
         for other in more:
             made += [
@@ -211,7 +212,7 @@ def ladder_of(
         total += own.whole * weight
         if steps:
             rungs[result.key] = steps
-            if result.part.is_error:
+            if result.part.failed:
                 errors.add(result.key)
     return Ladder(size, total, rungs, frozenset(errors))
 

@@ -7,7 +7,8 @@ from types import MethodType
 from typing import Any, final
 
 from pycupel.messages.fingerprints import Fingerprints
-from pycupel.messages.providers import MessageView, Provider
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import Provider
 from pycupel.tokens.counters import Counter
 
 __all__ = ["Reading", "read_on"]

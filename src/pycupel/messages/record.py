@@ -53,8 +53,7 @@ class Record:
         for checkpoint in reversed(previous.checkpoints):
             end = checkpoint.end
             if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
-                firsts = history.landmarks.firsts
-                gone = {bisect_left(firsts, n): reasons[n] for n in checkpoint.gone}
+                gone = {bisect_left(history.firsts, n): reasons[n] for n in checkpoint.gone}
                 return State(end, gone, checkpoint.texts)
         return START
 

@@ -10,7 +10,7 @@ from pycupel.messages.counting import Beside, resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.fingerprints import Fingerprints
 from pycupel.messages.history import History
-from pycupel.messages.options import DEFAULT_KEEP, BudgetLike, TooLarge, UnitName, as_budget, checked_list
+from pycupel.messages.options import DEFAULT_KEEP, TooLarge, UnitName, checked_list
 from pycupel.messages.plan import Plan, limits_of, summary_room
 from pycupel.messages.reading import read_on
 from pycupel.messages.result import MessageSelection
@@ -18,6 +18,7 @@ from pycupel.messages.slicing import document_share
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_name, checked_str, wrong_type
 from pycupel.pipeline.policy import as_policy
+from pycupel.tokens.limits import BudgetLike, allowance
 
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
@@ -32,7 +33,7 @@ class Request:
     Attributes:
         source: The caller's messages.
         documents: The caller's documents.
-        budget: The caller's budget, in tokens.
+        budget: The caller's budget in tokens, within the limits of the model.
         policy: The policy.
         query: The caller's query, or None.
         previous: The previous selection, or None.
@@ -40,7 +41,7 @@ class Request:
         explain: Whether to make a report.
         too_large: What to do with a unit that is larger than the budget.
         shortening: How to shorten results; None if they are not shortened.
-        notes: Which options have no effect.
+        notes: Which options have no effect, and whether the model takes less than the budget.
         strategies: The scorer, the slicer and the shortener.
         count: Counts the tokens of a text.
         beside: What is sent beside the messages.
@@ -95,7 +96,9 @@ class Request:
         self.explain = checked_bool("explain", explain)
         unit_name = checked_name("unit", unit, get_args(UnitName))
         self.source = tuple(checked_list("messages", messages))
-        self.budget = as_budget(budget, model)
+        allowed = allowance(budget, model, self.policy.models)
+        self.budget = allowed.budget
+        self.notes += allowed.notes
 
         known_provider = resolve_provider(self.source, provider, model)
         self.count = resolve_counter(counter, known_provider, model)
@@ -108,7 +111,7 @@ class Request:
         self.documents = [] if documents is None else checked_list("documents", documents)
         self.hits, self.replaced = _read_documents(self.documents, self.count)
 
-        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens)
+        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens + self.beside.reply)
         self.summarize = summarize
         self.summary_room = summary_room(summarize, summary_tokens, max(0, limits.unreserved_capacity))
         self.plan = Plan(
@@ -120,6 +123,8 @@ class Request:
             summary_room=self.summary_room,
         )
         self.facts = (*self.plan.facts, unit_name, repr(self.policy.scorer), repr(self.policy.slicer))
+        if allowed.limits is not None:
+            self.facts += tuple(allowed.limits)
         if summarize is not None:
             # Without anything to summarise, a missing summary does not mean that it failed.
             self.facts += ("summarize",)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pycupel.diagnostics import SelectionReport
+from pycupel.messages.counting import Usage
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.reading import Reading
-from pycupel.messages.usage import Usage
 from pycupel.model import ContextBudget
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage

@@ -7,19 +7,21 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import UnitTooLargeError, digits
+from pycupel.errors import UnitTooLargeError
 from pycupel.messages.choice import choose
+from pycupel.messages.counting import usage_of
 from pycupel.messages.cuts import START, Replayed, replay
 from pycupel.messages.cutter import Candidates, HistoryCutter
 from pycupel.messages.history import History
+from pycupel.messages.parts import MessageView
 from pycupel.messages.plan import Plan, limits_of
-from pycupel.messages.providers._base import MessageView, Provider
+from pycupel.messages.providers._base import Provider
 from pycupel.messages.reading import Reading
 from pycupel.messages.record import Record
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
-from pycupel.messages.usage import usage_of
 from pycupel.model import ContextBudget
+from pycupel.text import number_text
 
 if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
@@ -67,9 +69,9 @@ def _add_hints(error: UnitTooLargeError, request: Request) -> None:
         "of output reserve": budget.output_reserve,
         "of reserved slots": sum(budget.reserved_slots.values()),
     }
-    named = [f"{digits(tokens)} {what}" for what, tokens in rest.items() if tokens]
+    named = [f"{number_text(tokens)} {what}" for what, tokens in rest.items() if tokens]
     if named:
-        error.add_note(f"The budget of {digits(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
+        error.add_note(f"The budget of {number_text(budget.max_tokens)} tokens also has to hold {', '.join(named)}.")
 
 
 def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> None:
@@ -77,11 +79,12 @@ def _blame_beside(error: UnitTooLargeError, request: Request, budget: int) -> No
     beside = request.beside
     found = {"the system prompt": beside.system, "the tools": beside.tools}
     parts = [name for name, tokens in found.items() if tokens]
-    if parts and beside.tokens >= limits_of(request.budget, request.count.margin_percent).available_tokens:
+    room = limits_of(request.budget, request.count.margin_percent, beside.reply).available_tokens
+    if parts and beside.tokens >= room:
         names, need = " and ".join(parts), "needs" if parts == ["the system prompt"] else "need"
-        tokens = digits(beside.system + beside.tools)
+        tokens = number_text(beside.system + beside.tools)
         error.cause = (
-            f"{names} {need} {tokens} tokens, which leaves none of the budget of {digits(budget)} for messages"
+            f"{names} {need} {tokens} tokens, which leaves none of the budget of {number_text(budget)} for messages"
         )
         error.__notes__ = [f"Raise the budget, or shorten {names}."]
 
@@ -162,7 +165,7 @@ def _broken_notes(history: History) -> Iterator[str]:
 
 
 def _system_notes(history: History, dropped: Container[int]) -> Iterator[str]:
-    gone = [history.units[i].indices[0] for i in history.landmarks.reminders.units if i in dropped]
+    gone = [history.units[i].indices[0] for _, role, i in history.appearances if role == "reminder" and i in dropped]
     if gone:
         last = f"messages[{gone[-1]}]"
         what = (
@@ -186,7 +189,7 @@ def _document_notes(request: Request, dropped: int) -> Iterator[str]:
 def _request_notes(provider: Provider, views: Sequence[MessageView]) -> Iterator[str]:
     """Say what the provider would reject in the request as a whole; nothing is dropped because of it."""
     for rule in provider.request_rules:
-        finding = next(rule(views), None)
+        finding = next(rule.findings(views), None)
         if finding is not None:
             yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
 

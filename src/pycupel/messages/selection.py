@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from pycupel.messages.options import DEFAULT_KEEP, BudgetLike, Pin, ProviderName, Summarize, TooLarge, UnitName
+from pycupel.messages.options import DEFAULT_KEEP, Pin, ProviderName, Summarize, TooLarge, UnitName
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.run import run
@@ -13,6 +13,7 @@ from pycupel.model.names import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
+from pycupel.tokens.limits import BudgetLike
 
 __all__ = ["aselect_messages", "select_messages"]
 
@@ -113,10 +114,10 @@ def select_messages(
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
         budget: The limits; or a number of tokens, where a history that exceeds it is cut to what must stay plus 65 % of
-            the remaining tokens; or a share of the model's window, such as "75%".
+            the remaining tokens; or a share of what the model takes as input, such as "75%".
         provider: openai, responses, anthropic, gemini or mistral; auto detects it.
         model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
-            rules apply if the messages fit several providers.
+            rules apply if the messages fit several providers. If it is known, its limits apply beside the budget.
         policy: How to rank the history: a policy, a pipeline, or the name of a preset.
         query: What the documents should be relevant to; by default the last user message. It does not rank the
             history, because the cut would move with every question.

@@ -9,17 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.diagnostics import IncludedItem, SelectionReport
-from pycupel.diagnostics.report import with_fields
+from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
+from pycupel.messages.parts import results_in, with_texts
 from pycupel.messages.result import ResultText
-from pycupel.messages.tool_results import with_result_texts
-from pycupel.model.checks import quoted
 from pycupel.model.names import find_name
 from pycupel.protocols import Shortener, checked_shortener
 from pycupel.shorten import KeyLines, make_version
+from pycupel.text import quoted
 
 if TYPE_CHECKING:
     from pycupel.messages.request import Request
@@ -93,7 +93,7 @@ class ShortenedHistory(HistoryCutter):
     @cached_property
     def _results(self) -> dict[int, list[Result]]:
         by_unit: dict[int, list[Result]] = {}
-        for result in find_results(self._original, self._messages):
+        for result in find_results(self._original):
             by_unit.setdefault(result.unit, []).append(result)
         return by_unit
 
@@ -103,19 +103,14 @@ class ShortenedHistory(HistoryCutter):
         return {n: i for i, unit in enumerate(self.history.units) for n in unit.indices}
 
     def _text(self, result: Result) -> str:
-        return self._texts.get(result.message, {}).get(result.part.number, result.part.text)
+        return self._texts.get(result.message, {}).get(result.number, result.part.said or "")
 
     def _tokens(self, result: Result) -> int:
         """Return the current tokens of a result, including its images and files."""
         if result.key not in self._sizes:
-            n, part = result.message, result.part
-            tokens = self._count(self._text(result)) if self._text(result) else 0
-            if part.has_media and part.number not in self._texts.get(n, {}):
-                # The tokens of everything but the text.
-                without = with_result_texts(self._messages[n], {part.number: part.text or "-"})
-                whole = self._original
-                tokens += max(0, whole.tokens[n] - whole.provider.read([without], self._count)[0].tokens)
-            self._sizes[result.key] = tokens
+            text = self._text(result)
+            is_whole = result.number not in self._texts.get(result.message, {})
+            self._sizes[result.key] = (self._count(text) if text else 0) + (result.part.beside if is_whole else 0)
         return self._sizes[result.key]
 
     def _can_shorten(self, result: Result) -> bool:
@@ -135,15 +130,13 @@ class ShortenedHistory(HistoryCutter):
         texts: dict[Key, str] = {}
         new = {result.key for result in newest}
         for result in results:
-            if result.key in new or result.part.is_error or not self._can_shorten(result):
+            if result.key in new or result.part.failed or not self._can_shorten(result):
                 continue
             tokens = self._tokens(result)
             is_old = result.outdated_at is not None and result.outdated_at < end
-            has_media = result.part.has_media and result.part.number not in self._texts.get(result.message, {})
-            if is_old or has_media:
-                text = (
-                    stub_of(result, tokens) if is_old else without_media(result, tokens - self._count(result.part.text))
-                )
+            media = 0 if result.number in self._texts.get(result.message, {}) else result.part.beside
+            if is_old or media:
+                text = stub_of(result, tokens) if is_old else without_media(result, media)
                 if self._count(text) < tokens:
                     texts[result.key] = text
         return texts
@@ -151,7 +144,11 @@ class ShortenedHistory(HistoryCutter):
     def message(self, index: int) -> Any:
         """Return the message, or a copy with the current texts of its results."""
         texts = self._texts.get(index)
-        return with_result_texts(self._messages[index], texts) if texts else self._messages[index]
+        return self._with_texts(index, texts) if texts else self._messages[index]
+
+    def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:
+        results = results_in(self._original.views[index].parts)
+        return with_texts(self._messages[index], {results[number].path: text for number, text in texts.items()})
 
     def shortened(self, kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
         """Return the messages with shortened results."""
@@ -189,7 +186,8 @@ class ShortenedHistory(HistoryCutter):
                 included.append(IncludedItem(version, each.score, SHORTENED))
             else:
                 included.append(each)
-        return with_fields(report, included=tuple(included))
+        considered = considered_tokens([*included, *report.excluded])
+        return report_over(report, included=tuple(included), total_tokens_considered=considered)
 
     def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
         """Count the tokens of a unit with these texts."""
@@ -197,7 +195,7 @@ class ShortenedHistory(HistoryCutter):
         size = history.sizes[unit]
         for n in {n for n, _ in texts}:
             own = {**self._texts.get(n, {}), **{number: text for (m, number), text in texts.items() if m == n}}
-            view = history.provider.read([with_result_texts(self._messages[n], own)], self._count)[0]
+            view = history.provider.read([self._with_texts(n, own)], self._count)[0]
             size += view.tokens - history.tokens[n]
         return size
 
@@ -215,7 +213,9 @@ class ShortenedHistory(HistoryCutter):
             view = history.provider.read([self.message(n)], self._count)[0]
             saved = history.tokens[n] - view.tokens
             # Keep the ids: for providers without ids, they depend on earlier messages.
-            history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, shares=view.shares)
+            ids = {part.path: part.id for part in history.views[n].parts}
+            parts = tuple([part._replace(id=ids.get(part.path)) for part in view.parts])
+            history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, parts=parts)
             history.tokens[n] = view.tokens
             self._items.pop(self._owner[n], None)
             history.sizes[self._owner[n]] -= saved

@@ -7,13 +7,12 @@ from dataclasses import replace
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pycupel.errors import LONGEST_NAME
 from pycupel.messages.changes import Cut
+from pycupel.messages.counting import Usage
 from pycupel.messages.history import History
 from pycupel.messages.result import MessageSelection
-from pycupel.messages.usage import Usage
-from pycupel.model.checks import describe, shortened
-from pycupel.model.frozen import FrozenDict
+from pycupel.text import LONGEST_NAME, describe, shortened
+from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
     from pycupel.messages.request import Request

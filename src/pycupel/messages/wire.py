@@ -13,11 +13,11 @@ from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
 from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
+from pycupel.messages.counting import Usage
 from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
-from pycupel.messages.usage import Usage
-from pycupel.model.checks import describe
+from pycupel.text import describe
 from pycupel.wire import reports
 from pycupel.wire.items import BUDGET
 

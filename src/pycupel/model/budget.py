@@ -6,21 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pycupel.errors import InvalidBudgetError, digits
-from pycupel.model.checks import (
-    checked_count,
-    checked_float,
-    checked_mapping,
-    duplicate_kind,
-    quoted,
-    shortened,
-    wrong_type,
-)
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.errors import InvalidBudgetError
+from pycupel.model.checks import checked_count, checked_float, checked_mapping, duplicate_kind, wrong_type
 from pycupel.model.kind import ContextKind
 from pycupel.model.percent import without_percent
-
-__all__ = ["ContextBudget"]
+from pycupel.text import number_text, quoted, shortened
+from pycupel.values import FrozenDict, hold, sealed
 
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
@@ -29,15 +20,6 @@ _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
-
-    Attributes:
-        max_tokens: The hard limit: the size of the model's context window.
-        target_tokens: How much the slicer tries to select; by default `max_tokens - output_reserve`.
-        output_reserve: Tokens kept free for the model's answer.
-        reserved_slots: Tokens kept free, by kind, for content that you add outside the pipeline. Nothing fills them:
-            to guarantee that a kind is represented, use `QuotaSlice` or `CountQuotaSlice`.
-        estimation_safety_margin_percent: How much of the budget to leave unused, in percent, because token counts are
-            estimates.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -75,7 +57,7 @@ class ContextBudget:
         reserve = checked_count("output_reserve", output_reserve, InvalidBudgetError)
         if reserve > limit:
             raise InvalidBudgetError(
-                f"output_reserve ({digits(reserve)}) must not exceed max_tokens ({digits(limit)})",
+                f"output_reserve ({number_text(reserve)}) must not exceed max_tokens ({number_text(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
@@ -84,19 +66,21 @@ class ContextBudget:
             target = checked_count("target_tokens", target_tokens, InvalidBudgetError)
         if target > limit:
             raise InvalidBudgetError(
-                f"target_tokens ({digits(target)}) must not exceed max_tokens ({digits(limit)})",
+                f"target_tokens ({number_text(target)}) must not exceed max_tokens ({number_text(limit)})",
                 argument="target_tokens",
                 value=target,
             )
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
             margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)
-        put = object.__setattr__
-        put(self, "max_tokens", limit)
-        put(self, "target_tokens", target)
-        put(self, "output_reserve", reserve)
-        put(self, "reserved_slots", reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots))
-        put(self, "estimation_safety_margin_percent", margin)
+        hold(
+            self,
+            max_tokens=limit,
+            target_tokens=target,
+            output_reserve=reserve,
+            reserved_slots=reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots),
+            estimation_safety_margin_percent=margin,
+        )
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:

@@ -12,39 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from operator import index
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from pycupel.errors import LONGEST_NAME, InvalidArgumentError, digits, escaped, plain
+from pycupel.errors import InvalidArgumentError
 from pycupel.model.names import find_name, suggestion
-
-__all__ = [
-    "MAX_NESTING",
-    "argument_of",
-    "as_float",
-    "check_inner",
-    "checked_aware",
-    "checked_bool",
-    "checked_callable",
-    "checked_choice",
-    "checked_count",
-    "checked_float",
-    "checked_int",
-    "checked_iterable",
-    "checked_mapping",
-    "checked_name",
-    "checked_pairs",
-    "checked_path",
-    "checked_positive",
-    "checked_str",
-    "describe",
-    "duplicate_kind",
-    "is_aware",
-    "is_equal",
-    "quoted",
-    "refuse_class",
-    "shortened",
-    "wrong_type",
-]
+from pycupel.text import describe, number_text, one_line, quoted
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Name = TypeVar("_Name", bound=str)
@@ -55,25 +27,6 @@ MAX_NESTING = 100
 """How many strategies may be nested in each other."""
 
 
-def shortened(value: object, limit: int = 60) -> str:
-    """Return the repr of a value in one line of at most `limit` characters; `...` if the repr raises."""
-    try:
-        text = digits(value) if type(value) is int else repr(value)
-    except Exception:  # noqa: BLE001 - a user's method may raise anything
-        return "..."
-    return escaped(text if len(text) <= limit else f"{text[: limit - 3]}...")
-
-
-def quoted(name: str) -> str:
-    """Quote a name, key or id for an error message: cut after 200 characters, control characters escaped."""
-    return repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}..."
-
-
-def describe(value: object) -> str:
-    """Describe a value and its type, short enough for an error message."""
-    return f"{shortened(value)} ({plain(type(value).__name__)})"
-
-
 def wrong_type(name: str, expected: str, value: object) -> TypeError:
     """Make the error for a value of the wrong type."""
     return _type_error(name, f"{name} must be {expected}, not {describe(value)}")
@@ -82,7 +35,7 @@ def wrong_type(name: str, expected: str, value: object) -> TypeError:
 def refuse_class(name: str, value: object) -> None:
     """Reject a class where an instance is expected."""
     if isinstance(value, type):
-        raise _type_error(name, f"{name} must be an instance; did you mean {plain(value.__name__)}()?")
+        raise _type_error(name, f"{name} must be an instance; did you mean {one_line(value.__name__)}()?")
 
 
 def _type_error(name: str, message: str) -> TypeError:
@@ -177,7 +130,7 @@ def checked_count(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 0 or more."""
     number = value if type(value) is int else checked_int(name, value)
     if number < 0:
-        raise error(f"{name} must be 0 or more, not {digits(number)}", argument=argument_of(name), value=number)
+        raise error(f"{name} must be 0 or more, not {number_text(number)}", argument=argument_of(name), value=number)
     return number
 
 
@@ -185,7 +138,9 @@ def checked_positive(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 1 or more."""
     number = checked_int(name, value)
     if number <= 0:
-        raise error(f"{name} must be greater than 0, not {digits(number)}", argument=argument_of(name), value=number)
+        raise error(
+            f"{name} must be greater than 0, not {number_text(number)}", argument=argument_of(name), value=number
+        )
     return number
 
 
@@ -231,6 +186,65 @@ def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = 
     return found
 
 
+# Declarations of fields, as their metadata: see `pycupel.values`.
+
+
+def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Any]:
+    """Declare a field by a check that knows its errors."""
+
+    def check_only(name: str, value: Any, _: _Error) -> Any:
+        return check(name, value)
+
+    return {"check": check_only}
+
+
+def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Any]:
+    """Declare a finite number within limits."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+
+    def check(name: str, value: Any, error: _Error) -> float:
+        checked = checked_float(name, value, error, low=least, high=most)
+        if above is not None and checked <= above:
+            raise error(f"{name} must be greater than {above}, not {checked}", argument=name, value=checked)
+        return checked
+
+    limits = {"low": low, "high": high, "above": above}
+    return {"check": check, **inside(**{name: limit for name, limit in limits.items() if limit is not None})}
+
+
+def inside(**limits: float) -> Mapping[str, Any]:
+    """Declare the limits of the numbers in a field, as arguments of `codecs.values.limited`."""
+    return {"limits": limits}
+
+
+SHARE = number(low=0.0, high=1.0)
+COUNT: Mapping[str, Any] = {"check": checked_count, **inside(low=0)}
+POSITIVE: Mapping[str, Any] = {"check": checked_positive, **inside(above=0)}
+FLAG = rule(checked_bool)
+TEXT = rule(checked_str)
+
+
+def one_of(names: Any) -> Mapping[str, Any]:
+    """Declare one of the names of a `Literal`, or a member of an enumeration, in any spelling."""
+    choices: Any = get_args(names) or names
+
+    def check(name: str, value: Any, error: _Error) -> Any:
+        # Most values are members, or names as they are declared. Comparing spellings takes ten times as long.
+        exact = type(value) is names or (choices is not names and type(value) is str and value in choices)
+        return value if exact else checked_name(name, value, choices, error)
+
+    return {"check": check}
+
+
+def or_none(declared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Declare a field that may also be None."""
+
+    def check(name: str, value: Any, error: _Error) -> Any:
+        return None if value is None else declared["check"](name, value, error)
+
+    return {**declared, "check": check}
+
+
 def is_aware(value: Any) -> bool:
     """Whether a value is a datetime with a time zone: without one, the instant is unknown."""
     # DM-07
@@ -248,14 +262,6 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
             value=value,
         )
     return value
-
-
-def is_equal(one: object, other: object) -> bool:
-    """Compare users' objects, whose `==` may raise or return an array."""
-    try:
-        return one is other or (one == other) is True
-    except Exception:  # noqa: BLE001 - users' code may raise anything
-        return False
 
 
 def check_inner(what: str, strategy: object, base: type[object], error: _Error) -> None:

@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias
 
 from pycupel.model.names import NamedEnum
 
-__all__ = ["OverflowStrategy", "ScarcityBehavior", "ScarcityLike"]
-
 
 class OverflowStrategy(NamedEnum):
     """What to do when pinned and selected items together exceed the budget."""

@@ -17,13 +17,11 @@ from pycupel.model.checks import (
     checked_mapping,
     checked_pairs,
     checked_str,
-    shortened,
     wrong_type,
 )
-from pycupel.model.frozen import FrozenDict, draft_of, sealed
 from pycupel.model.kind import ContextKind, ContextSource
-
-__all__ = ["ContextItem", "ScoredItem", "checked_items", "split_scored", "trusted_item"]
+from pycupel.text import shortened
+from pycupel.values import FrozenDict, draft_of, sealed
 
 _NO_TAGS: tuple[str, ...] = ()
 _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
@@ -41,21 +39,6 @@ class ContextItem:
 
     Items are immutable; `dataclasses.replace` makes a changed copy. Two items are equal if all their fields are; the
     pipeline distinguishes items by identity.
-
-    Attributes:
-        content: The text. It must not be empty.
-        tokens: The size of the item in tokens, as counted by you. A pipeline excludes items with a negative size.
-        kind: What the item is. A plain string is accepted, such as `"Document"`.
-        source: Where the item comes from. A plain string is accepted, such as `"Rag"`.
-        priority: How important the item is, for `PriorityScorer`; higher is more important.
-        tags: Labels, for `TagScorer` and `FrequencyScorer`, in the order given. Sort a set first: its order differs
-            between processes, and items whose tags are in another order are not equal.
-        metadata: Your own additional data, as a read-only mapping with str keys.
-        timestamp: When the item was made, for `RecencyScorer`, `DecayScorer` and `ChronologicalPlacer`. It must have a
-            time zone, and is converted to UTC.
-        future_relevance_hint: How relevant the item will be, conventionally from 0 to 1, for `ReflexiveScorer`.
-        pinned: Whether the item is always selected.
-        original_tokens: The size before the content was shortened, if it was.
 
     Raises:
         TypeError: an argument has the wrong type.

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, checked_str, quoted, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import argument_of, checked_str, wrong_type
 from pycupel.model.names import fold
-
-__all__ = ["ContextKind", "ContextSource"]
+from pycupel.text import quoted
+from pycupel.values import hold, sealed
 
 # Most programs use a few short names; the limits are for programs that generate them.
 _MAX_CACHED = 1_000
@@ -28,6 +27,8 @@ class _FoldedName:
     """A name that keeps its spelling and is compared without regard to ASCII case."""
 
     _known: ClassVar[dict[str, Any]]
+    is_name: ClassVar[bool] = True
+    """Whether constructors also accept a plain string for it, which is how a repr shows it."""
 
     value: str
     """The name as it was spelled."""
@@ -38,8 +39,7 @@ class _FoldedName:
     def __init__(self, value: str) -> None:
         text = checked_str("value", value)
         _check_name(type(self), text, "value")
-        object.__setattr__(self, "value", text)
-        object.__setattr__(self, "key", fold(text))
+        hold(self, value=text, key=fold(text))
 
     @classmethod
     def of(cls, value: Any, name: str = "value") -> Self:
@@ -88,10 +88,6 @@ class ContextKind(_FoldedName):
 
     Kinds are compared without regard to ASCII case, even with plain strings.
 
-    Attributes:
-        value: The name as it was spelled.
-        key: The name in lower case (ASCII letters only); use it in dicts and sets.
-
     Raises:
         TypeError: the value is not a str.
         InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
@@ -121,10 +117,6 @@ class ContextSource(_FoldedName):
     """Where an item comes from: the chat, a tool, retrieval, or any name of your own.
 
     Sources are compared without regard to ASCII case, even with plain strings.
-
-    Attributes:
-        value: The name as it was spelled.
-        key: The name in lower case (ASCII letters only); use it in dicts and sets.
 
     Raises:
         TypeError: the value is not a str.

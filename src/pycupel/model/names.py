@@ -7,8 +7,6 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Self, TypeVar
 
-__all__ = ["NamedEnum", "find_name", "fold", "name_key", "suggestion"]
-
 _Name = TypeVar("_Name", bound=str)
 
 # Comparing takes time proportional to the product of both lengths, and none of our names is longer.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import floor
 
-__all__ = ["enlarged", "percent_of", "share_of", "without_percent"]
-
 
 def percent_of(tokens: int, percent: float) -> int:
     """Apply the specification's formula in floats (QS-07), or exact arithmetic beyond their range (DM-02)."""

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pycupel.errors import SlicerConfigError, plain
-from pycupel.model.brief import brief_repr, record_repr
-from pycupel.model.checks import checked_choice, checked_count, checked_float, shortened
-from pycupel.model.frozen import sealed
+from pycupel.errors import SlicerConfigError
+from pycupel.model.checks import COUNT, number, one_of
 from pycupel.model.kind import ContextKind
 from pycupel.model.names import NamedEnum
+from pycupel.text import one_line, shortened
+from pycupel.values import brief_repr, check_fields, hold, record_repr, sealed
 
-__all__ = ["CountQuotaEntry", "QuotaConstraint", "QuotaConstraintMode", "QuotaEntry"]
-
-_Number = TypeVar("_Number", int, float)
+_PERCENT = number(low=0.0, high=100.0)
 
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class QuotaEntry:
     """The share of the budget, in percent, that `QuotaSlice` allots to a kind.
-
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        require: The minimum share, from 0 to 100.
-        cap: The maximum share, from `require` to 100.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -37,31 +29,24 @@ class QuotaEntry:
     kind: ContextKind
     """The kind. A plain string is accepted."""
 
-    require: float
+    require: float = field(metadata=_PERCENT)
     """The minimum share, from 0 to 100."""
 
-    cap: float
+    cap: float = field(metadata=_PERCENT)
     """The maximum share, from `require` to 100."""
 
     __repr__ = brief_repr
 
     def __init__(self, kind: ContextKind | str, require: float = 0.0, cap: float = 100.0) -> None:
-        named = ContextKind.of(kind, "kind")
-        least, most = _limits(named, _percent, require=require, cap=cap)
-        object.__setattr__(self, "kind", named)
-        object.__setattr__(self, "require", least)
-        object.__setattr__(self, "cap", most)
+        hold(self, kind=ContextKind.of(kind, "kind"), require=require, cap=cap)
+        check_fields(self, SlicerConfigError)
+        _check_order(self, "require", "cap")
 
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CountQuotaEntry:
     """How many items of a kind a count slicer selects. With both counts 0, the kind is excluded.
-
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        cap_count: The maximum number of items.
-        require_count: The minimum number of items, at most `cap_count`.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -72,20 +57,18 @@ class CountQuotaEntry:
     kind: ContextKind
     """The kind. A plain string is accepted."""
 
-    cap_count: int
+    cap_count: int = field(metadata=COUNT)
     """The maximum number of items."""
 
-    require_count: int
+    require_count: int = field(metadata=COUNT)
     """The minimum number of items, at most `cap_count`."""
 
     __repr__ = brief_repr
 
     def __init__(self, kind: ContextKind | str, *, cap_count: int, require_count: int = 0) -> None:
-        named = ContextKind.of(kind, "kind")
-        least, most = _limits(named, _count, require_count=require_count, cap_count=cap_count)
-        object.__setattr__(self, "kind", named)
-        object.__setattr__(self, "cap_count", most)
-        object.__setattr__(self, "require_count", least)
+        hold(self, kind=ContextKind.of(kind, "kind"), cap_count=cap_count, require_count=require_count)
+        check_fields(self, SlicerConfigError)
+        _check_order(self, "require_count", "cap_count")
 
 
 class QuotaConstraintMode(NamedEnum):
@@ -103,12 +86,6 @@ class QuotaConstraintMode(NamedEnum):
 class QuotaConstraint:
     """How much of a kind a slicer selects, in percent of the tokens or in items.
 
-    Attributes:
-        kind: The kind. A plain string is accepted.
-        mode: What the two numbers mean.
-        require: The minimum.
-        cap: The maximum.
-
     Raises:
         TypeError: an argument has the wrong type; counts are whole numbers.
         InvalidItemError: the kind is empty or blank.
@@ -118,7 +95,7 @@ class QuotaConstraint:
     kind: ContextKind
     """The kind. A plain string is accepted."""
 
-    mode: QuotaConstraintMode
+    mode: QuotaConstraintMode = field(metadata=one_of(QuotaConstraintMode))
     """What the two numbers mean."""
 
     require: float
@@ -136,31 +113,18 @@ class QuotaConstraint:
         require: float,
         cap: float,
     ) -> None:
-        chosen = checked_choice("mode", mode, QuotaConstraintMode, SlicerConfigError)
-        named = ContextKind.of(kind, "kind")
-        check = _percent if chosen is QuotaConstraintMode.PERCENTAGE else _count
-        least, most = _limits(named, check, require=require, cap=cap)
-        object.__setattr__(self, "kind", named)
-        object.__setattr__(self, "mode", chosen)
-        object.__setattr__(self, "require", least)
-        object.__setattr__(self, "cap", most)
+        hold(self, kind=ContextKind.of(kind, "kind"), mode=mode)
+        check_fields(self, SlicerConfigError)
+        check = (_PERCENT if self.mode is QuotaConstraintMode.PERCENTAGE else COUNT)["check"]
+        hold(self, require=check("require", require, SlicerConfigError), cap=check("cap", cap, SlicerConfigError))
+        _check_order(self, "require", "cap")
 
 
-def _percent(name: str, value: Any) -> float:
-    return checked_float(name, value, SlicerConfigError, low=0.0, high=100.0)
-
-
-def _count(name: str, value: Any) -> int:
-    return checked_count(name, value, SlicerConfigError)
-
-
-def _limits(kind: ContextKind, check: Callable[[str, Any], _Number], **given: Any) -> tuple[_Number, _Number]:
-    """Check a minimum and a maximum; the keywords are their names in an error."""
-    (low, least), (high, most) = ((name, check(name, value)) for name, value in given.items())
+def _check_order(entry: QuotaEntry | CountQuotaEntry | QuotaConstraint, low: str, high: str) -> None:
+    least, most = getattr(entry, low), getattr(entry, high)
     if least > most:
         raise SlicerConfigError(
-            f"{plain(kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
+            f"{one_line(entry.kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
             argument=low,
             value=least,
         )
-    return least, most

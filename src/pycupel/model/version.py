@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from pycupel.model.checks import as_float, checked_str, wrong_type
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import ContextItem
-
-__all__ = ["VERSION_KEY", "Shortened", "is_version_of", "make_version", "origin_key", "stated_units", "version_mark"]
+from pycupel.values import FrozenDict
 
 VERSION_KEY = "pycupel.version"
 """The metadata key that marks a version. Its value has `of`, `maker`, and `units` if they are stated."""
@@ -57,6 +55,12 @@ def version_mark(item: ContextItem) -> Mapping[str, Any] | None:
     """Return the mark of a version; None for a whole item."""
     mark: Any = item.metadata.get(VERSION_KEY)
     return cast(dict[str, Any], mark) if isinstance(mark, dict) else None
+
+
+def whole_tokens(item: ContextItem) -> int:
+    """Return the tokens of the whole item; those of a version are its `original_tokens`."""
+    original = item.original_tokens
+    return item.tokens if original is None or version_mark(item) is None else original
 
 
 def is_version_of(version: ContextItem, item: ContextItem) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pycupel.pipeline.pipeline import Pipeline
 from pycupel.pipeline.policy import Policy, PresetName
-from pycupel.pipeline.rank import Ranking
-from pycupel.pipeline.selection import Selection
+from pycupel.pipeline.record import Ranking, Selection
 
 __all__ = ["Pipeline", "Policy", "PresetName", "Ranking", "Selection"]

@@ -10,8 +10,6 @@ from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 
-__all__ = ["Classified", "check_pinned_budget", "classify_items"]
-
 
 class Classified(NamedTuple):
     """The result of the Classify stage: three partitions, each in input order."""

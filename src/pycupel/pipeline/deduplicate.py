@@ -6,8 +6,6 @@ from collections.abc import Collection, Sequence
 
 from pycupel.model import ContextItem
 
-__all__ = ["beats", "deduplicate_items"]
-
 
 def deduplicate_items(
     items: Sequence[ContextItem], scores: Sequence[float], *, enabled: bool, taken: Collection[str] = ()

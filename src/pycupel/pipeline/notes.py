@@ -1,6 +1,7 @@
 """Advisory notes about a run: one sentence for each likely mistake, with a remedy. Made when they are first read.
 
-A note on a run where nothing is wrong would be a defect, so uncertain cases are left out.
+A note on a run where nothing is wrong would be a defect, so uncertain cases are left out. Nothing here calls custom
+code: what that has to say was taken down during the run.
 """
 
 from __future__ import annotations
@@ -12,24 +13,20 @@ from math import inf
 from operator import attrgetter, eq, not_
 from typing import TYPE_CHECKING, Any
 
-from pycupel.errors import digits
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import shortened
-from pycupel.pipeline.undated import undated_notes
+from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
-from pycupel.scorers import KindScorer, ReflexiveScorer, RelevanceScorer
-from pycupel.scorers._notes import clamping_notes, scorer_notes
+from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer, RelevanceScorer
+from pycupel.scorers._base import CONVERSATION
+from pycupel.scorers._notes import ScorerTraits, clamping_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
+from pycupel.text import number_text, shortened
 
 if TYPE_CHECKING:
-    from pycupel.pipeline.rank import Ranking
-    from pycupel.pipeline.selection import Selection
-    from pycupel.pipeline.slice import Sliced
+    from pycupel.pipeline.record import Ranking, Selection
 
 Parts = Sequence[tuple[Scorer, float, Sequence[float]]]
-
-__all__ = ["IGNORED_QUERY", "ranking_notes", "selection_notes"]
 
 IGNORED_QUERY = "no scorer of the policy reads the query; add a RelevanceScorer, or choose a policy that has one"
 
@@ -50,14 +47,17 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
         ranking: The ranking.
         fields: Whether to note that no item sets a field.
     """
-    sources, items, notes = ranking.trace.sources, ranking.classified.scoreable, ranking.trace.scorer_notes
-    traits = ranking.trace.traits or sources.traits
+    return _ranking_notes(ranking, _traits(ranking), fields=fields)
+
+
+def _ranking_notes(ranking: Ranking, traits: ScorerTraits, *, fields: bool = True) -> tuple[str, ...]:
+    items, strategies, notes = ranking.classified.scoreable, ranking.run.strategies, ranking.run.scorer_notes
     if notes is None:
         notes = scorer_notes(traits, items)
     return (
         *(notes if fields else ()),
-        *((IGNORED_QUERY,) if sources.ignores_query else ()),
-        *sources.remarks,
+        *((IGNORED_QUERY,) if strategies.ignores_query else ()),
+        *strategies.remarks,
         *clamping_notes(traits, items),
         *_repeated_messages(ranking, in_order=traits.is_conversational),
     )
@@ -66,11 +66,16 @@ def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
 def selection_notes(selection: Selection) -> tuple[str, ...]:
     """Make the notes about a selection: those about its ranking, and those that depend on the budget."""
     ranking, sliced = selection.ranking, selection.sliced
+    traits = _traits(ranking)
     left_out = list(compress(ranking.items, map(not_, sliced.is_selected)))
-    notes = [*ranking.notes, *_slice_notes(selection, left_out)]
+    notes = [*_ranking_notes(ranking, traits), *_slice_notes(selection, traits, left_out)]
     if not any("timestamp" in note for note in notes):
-        notes += undated_notes(selection, left_out)
+        notes += _undated_notes(selection, traits, left_out)
     return tuple(notes)
+
+
+def _traits(ranking: Ranking) -> ScorerTraits:
+    return ranking.run.traits or ranking.run.strategies.traits
 
 
 def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
@@ -98,11 +103,11 @@ def _is_repeated_on_purpose(item: ContextItem, other: ContextItem, *, in_order: 
     return item.timestamp != other.timestamp
 
 
-def _slice_notes(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
-    ranking, sliced, sources = selection.ranking, selection.sliced, selection.trace.sources
-    slicer: Any = sources.slicer
+def _slice_notes(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> Iterator[str]:
+    ranking, sliced, strategies = selection.ranking, selection.sliced, selection.run.strategies
+    slicer: Any = strategies.slicer
     yield from sliced.notes
-    if not sources.has_custom_slicer:
+    if not strategies.has_custom_slicer:
         yield from advice_of(slicer, ranking.items, ranking.scores, sliced.effective, sliced.is_selected)
     if not left_out:
         return
@@ -110,11 +115,12 @@ def _slice_notes(selection: Selection, left_out: Sequence[ContextItem]) -> Itera
         yield from _nothing_fits(selection)
     yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
     parts = ranking.parts
-    yield from _equal_hints(ranking, parts)
+    yield from _equal_hints(traits, parts)
     yield from _unmatched_query(parts)
     yield from _unknown_kinds(left_out, parts)
-    if not sources.has_custom_slicer:
-        yield from _unread_fields(selection, left_out)
+    if not strategies.has_custom_slicer:
+        if not ranking.run.strategies.has_custom_scorer:
+            yield from _unread_fields(selection, traits, left_out)
         yield from _unpinned_prompt(selection, left_out)
 
 
@@ -126,16 +132,16 @@ def _nothing_fits(selection: Selection) -> Iterator[str]:
         return
     pinned, margin = selection.ranking.classified.pinned_tokens, budget.estimation_safety_margin_percent
     taken = [
-        f"{digits(n)} {why}" for n, why in ((budget.total_reserved, "reserved"), (pinned, "for pinned items")) if n
+        f"{number_text(n)} {why}" for n, why in ((budget.total_reserved, "reserved"), (pinned, "for pinned items")) if n
     ]
     if budget.target_tokens < budget.available_tokens:
-        taken.append(f"target {digits(budget.target_tokens)}")
+        taken.append(f"target {number_text(budget.target_tokens)}")
     if margin:
         taken.append(f"safety margin {margin:g} percent")
-    whole, listed = (f" of {digits(budget.max_tokens)}", f" ({', '.join(taken)})") if taken else ("", "")
+    whole, listed = (f" of {number_text(budget.max_tokens)}", f" ({', '.join(taken)})") if taken else ("", "")
     yield (
-        f"nothing fits: the smallest item has {digits(smallest)} tokens, but only "
-        f"{digits(effective.target_tokens)}{whole} are available{listed}; use a larger budget, or smaller items"
+        f"nothing fits: the smallest item has {number_text(smallest)} tokens, but only "
+        f"{number_text(effective.target_tokens)}{whole} are available{listed}; use a larger budget, or smaller items"
     )
 
 
@@ -152,8 +158,8 @@ def _best_left_out(selection: Selection, slicer: Any) -> Iterator[str]:
     together = sum([ranking.scores[i] for i in sliced.selected]) if type(slicer) is KnapsackSlice else score
     if ranking.scores[sliced.selected[0]] < score <= together:
         yield (
-            f"the best item that fits was left out (score {score:.3g}, {digits(ranking.items[best].tokens)} tokens), "
-            f"because {cause}; use GreedySlice(best_first=True)"
+            f"the best item that fits was left out (score {score:.3g}, {number_text(ranking.items[best].tokens)} "
+            f"tokens), because {cause}; use GreedySlice(best_first=True)"
         )
 
 
@@ -163,15 +169,16 @@ _CAUSES: dict[type[object], str] = {
 }
 
 
-def _equal_hints(ranking: Ranking, parts: Parts) -> Iterator[str]:
+def _equal_hints(traits: ScorerTraits, parts: Parts) -> Iterator[str]:
     """Note hints that have most of the weight but decide nothing."""
-    if len(ranking.all_scores) < _MIN_HINTS:
-        return
+    shares = traits.shares
     for scorer, _, column in parts:
-        if type(scorer) is not ReflexiveScorer or abs(column[0] - column[-1]) > _NEARLY_EQUAL:
+        if type(scorer) is not ReflexiveScorer or len(column) < _MIN_HINTS:
+            continue
+        # Comparing two of them first spares most runs the search.
+        if abs(column[0] - column[-1]) > _NEARLY_EQUAL:
             continue
         low, high = min(column), max(column)
-        shares = (ranking.trace.traits or ranking.trace.sources.traits).shares
         own = sum([share for each, share in shares if each is scorer])
         decides = 2.0 * own >= sum([share for _, share in shares])
         # As the only scorer, hints that differ at all give an order.
@@ -202,31 +209,28 @@ def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[st
             )
 
 
-def _unread_fields(selection: Selection, left_out: Sequence[ContextItem]) -> Iterator[str]:
+def _unread_fields(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> Iterator[str]:
     """Note fields that no scorer reads, although they would have chosen better."""
-    ranking, sources = selection.ranking, selection.ranking.trace.sources
-    if sources.has_custom_scorer or not any(
-        item.future_relevance_hint is not None or item.priority is not None for item in left_out
-    ):
+    if not any(item.future_relevance_hint is not None or item.priority is not None for item in left_out):
         return
     for field, (scorer, preset) in _READERS.items():
-        if field not in sources.traits.reads and _chooses_better(field, ranking, selection.sliced):
-            setting = [item for item in ranking.items if getattr(item, field) is not None]
+        if field not in traits.reads and _chooses_better(field, selection, traits):
+            setting = [item for item in selection.ranking.items if getattr(item, field) is not None]
             yield (
                 f"items set {field} ({len(setting)}), which no scorer of the policy reads; "
                 f"add a {scorer}, or choose a policy that has one, such as {preset!r}"
             )
 
 
-def _chooses_better(field: str, ranking: Ranking, sliced: Sliced) -> bool:
+def _chooses_better(field: str, selection: Selection, traits: ScorerTraits) -> bool:
     """Whether an item that was left out has a larger value than a selected one with the same score.
 
     Hints are made for scoring, so it is also enough that the largest was left out, unless there is a question to go by,
     or only one scorer, which is the order that was asked for.
     """
+    ranking, sliced = selection.ranking, selection.sliced
     items, scores, target = ranking.items, ranking.scores, sliced.effective.target_tokens
     values = [-inf if value is None else value for value in map(attrgetter(field), items)]
-    traits = ranking.trace.sources.traits
     if field == _HINT and len(traits.shares) > 1 and not traits.has_query:
         largest = max(compress(values, sliced.is_selected), default=inf)
         if any(item.tokens <= target for item, value in zip(items, values, strict=True) if value > largest):
@@ -249,3 +253,53 @@ def _unpinned_prompt(selection: Selection, left_out: Sequence[ContextItem]) -> I
     fitting = [item for item in left_out if item.kind.key == key and item.tokens <= target]
     if fitting and all(item.kind.key != key for item in selection.placement.items):
         yield "no SystemPrompt was selected, although there is one that fits; set pinned=True to always select it"
+
+
+def _undated_notes(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> Iterator[str]:
+    """Note items without a timestamp among those that have one: messages that lose by it, and what is placed last."""
+    unscored, unplaced = _undated_and_scored(selection, traits, left_out), _undated_and_placed(selection)
+    if unscored:
+        place = ", and are placed after those that have one" if unplaced else ""
+        yield f"items without a timestamp score 0 for recency ({unscored}){place}; set it on all items"
+    elif unplaced:
+        yield (
+            f"items without a timestamp are placed after those that have one ({unplaced}); "
+            "set it, or list their kinds in FramedPlacer(first=...)"
+        )
+
+
+def _undated_and_scored(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> int:
+    """Count undated messages, if some were left out, while a dated item was selected by its recency."""
+    ranking = selection.ranking
+    if not any(type(scorer) is RecencyScorer for scorer, _ in traits.shares):
+        return 0
+    if all(ranking.items[i].timestamp is None for i in selection.sliced.selected) or not _undated_messages(left_out):
+        return 0
+    return len(_undated_messages(ranking.items))
+
+
+def _undated_messages(items: Sequence[ContextItem]) -> list[ContextItem]:
+    """Return the messages and outputs of tools without a timestamp. Other items have no order."""
+    return [item for item in items if item.timestamp is None and item.kind.key in CONVERSATION]
+
+
+def _undated_and_placed(selection: Selection) -> int:
+    """Count undated items that chronological order puts last, perhaps a system prompt."""
+    placer: Any = selection.run.strategies.placer
+    framed: set[str] = set()
+    while type(placer) is FramedPlacer:
+        if callable(placer.first) or callable(placer.last):
+            return 0
+        framed.update(kind.key for kind in (*placer.first, *placer.last))
+        placer = placer.inner
+    if type(placer) is not ChronologicalPlacer:
+        return 0
+    items, order = selection.placement.items, selection.placement.order
+    first, last = _first(items, order, framed), _first(items, order[::-1], framed)
+    if first is None or last is None or first.timestamp is None or last.timestamp is not None:
+        return 0
+    return len([i for i in order if items[i].timestamp is None and items[i].kind.key not in framed])
+
+
+def _first(items: Sequence[ContextItem], order: Sequence[int], framed: set[str]) -> ContextItem | None:
+    return next((items[i] for i in order if items[i].kind.key not in framed), None)

@@ -1,4 +1,4 @@
-"""The pipeline: six stages, always in this order."""
+"""The pipeline: six stages, always in this order. `_rank` and `_select` are its table of contents."""
 
 from __future__ import annotations
 
@@ -12,28 +12,25 @@ from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
-from pycupel.model.frozen import sealed
-from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
-from pycupel.pipeline.collect import trace_for
+from pycupel.pipeline.classify import check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items
-from pycupel.pipeline.place import place_items
+from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
+from pycupel.pipeline.notify import run_for
+from pycupel.pipeline.place import input_positions, place_items
 from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
-from pycupel.pipeline.rank import Ranking, input_positions
+from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
-from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.shorten import versions_of
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.pipeline.trace import UNTRACED, NoteSources, TimedTrace, Trace
 from pycupel.placers._base import reads_positions
-from pycupel.protocols import Scorer, Shortener, Slicer
+from pycupel.protocols import Shortener, Slicer
 from pycupel.scorers._query import bind_query, scores_relevance
 from pycupel.slicers._versions import VersionSlice, with_versions
+from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream
-
-__all__ = ["Pipeline", "select_untimed"]
 
 
 @sealed
@@ -56,12 +53,14 @@ class Pipeline(Policy):
             items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
         name: A display name.
         description: What the policy is for.
+        models: The limits of models by name, for calls with this policy; they go before known and registered ones.
         on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
             `OverflowStrategy.PROCEED`.
 
     Raises:
         TypeError: an argument has the wrong type.
         PipelineConfigError: the options are incompatible.
+        InvalidArgumentError: a limit of a model is wrong.
     """
 
     _: KW_ONLY
@@ -73,13 +72,13 @@ class Pipeline(Policy):
     on_overflow: Callable[[OverflowEvent], object] | None = None
     """Called with an `OverflowEvent` after a run that exceeds the budget; only for `OverflowStrategy.PROCEED`."""
 
-    _note_sources: NoteSources = field(init=False, repr=False, compare=False)
+    _strategies: Strategies = field(init=False, repr=False, compare=False)
     _reads_positions: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
         slicer = self.slicer if self.shorten is None else with_versions(self.slicer, VersionSlice({}))
-        object.__setattr__(self, "_note_sources", NoteSources(self.scorer, slicer, self.placer))
+        object.__setattr__(self, "_strategies", Strategies(self.scorer, slicer, self.placer))
         object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
@@ -131,9 +130,7 @@ class Pipeline(Policy):
             CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
         limits = ContextBudget.of(budget)
-        sources = self._sources(query)
-        trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
-        return self._completed(self._run(items, limits, sources.scorer, trace))
+        return self._finish(self._run(items, limits, run_for(self._bound(query), limits, collector)))
 
     async def run_stream(
         self,
@@ -167,9 +164,9 @@ class Pipeline(Policy):
             BaseException: what the source raises, unchanged. Every exception during the run has an attribute
                 `selected_so_far` with the items selected so far.
         """
-        from pycupel.pipeline.pull import pull_async  # noqa: PLC0415 - most programs have no streams
+        from pycupel.pipeline.stream import pull_async  # noqa: PLC0415 - most programs have no streams
 
-        return self._completed(await pull_async(self._stream(budget, query, collector), source))
+        return self._finish(await pull_async(self._stream(budget, query, collector), source))
 
     def run_stream_sync(
         self,
@@ -193,9 +190,9 @@ class Pipeline(Policy):
         Raises:
             BaseException: what `run_stream` raises.
         """
-        from pycupel.pipeline.pull import pull  # noqa: PLC0415 - see above
+        from pycupel.pipeline.stream import pull  # noqa: PLC0415 - see above
 
-        return self._completed(pull(self._stream(budget, query, collector), source))
+        return self._finish(pull(self._stream(budget, query, collector), source))
 
     def dry_run(
         self, items: Iterable[ContextItem], budget: ContextBudget | int, *, query: str | None = None
@@ -216,8 +213,8 @@ class Pipeline(Policy):
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
             CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
-        sources = self._sources(query)
-        return self._run(items, ContextBudget.of(budget), sources.scorer, TimedTrace(sources)).report
+        strategies = self._bound(query)
+        return self._run(items, ContextBudget.of(budget), Run(strategies)).report
 
     def dry_run_with_policy(
         self,
@@ -252,11 +249,7 @@ class Pipeline(Policy):
             TypeError: `items` contains something other than a `ContextItem`.
             CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
         """
-        sources = self._sources(query)
-        trace = TimedTrace(sources)
-        classified = classify_items(items)
-        trace.classified(classified)
-        return self._rank(classified, sources.scorer, trace)
+        return self._rank(items, Run(self._bound(query)))
 
     def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
         """Run the stages that depend on the budget. Does not call `on_overflow`.
@@ -276,12 +269,88 @@ class Pipeline(Policy):
             raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)
         limits = ContextBudget.of(budget)
         check_pinned_budget(ranking.classified.pinned_tokens, limits)
-        trace = TimedTrace(self._note_sources)
-        trace.continue_from(ranking.trace)
-        return self._select(ranking, limits, trace)
+        run = Run(self._strategies)
+        # The ranking keeps its own notes.
+        run.laps += ranking.run.laps[:SLICE]
+        return self._select(ranking, limits, run)
+
+    def _bound(self, query: str | None) -> Strategies:
+        """Return the strategies of a run, with the scorer bound to the question if there is one."""
+        if query is None:
+            return self._strategies
+        scorer, count = bind_query(self.scorer, query)
+        return replace(self._strategies, scorer=scorer, ignores_query=not count)
+
+    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, run: Run) -> Selection:
+        try:
+            return self._select(self._rank(items, run, budget), budget, run)
+        except BaseException as error:
+            run.failed(error)
+            raise
+
+    def _rank(self, items: Iterable[ContextItem], run: Run, budget: ContextBudget | None = None) -> Ranking:
+        """Run the stages that do not depend on the budget. If it is known, pinned items that exceed it end the run."""
+        ranking = Ranking(run)
+        ranking.classified = classified = classify_items(items)
+        if budget is not None:
+            # Before anything is scored, and before the first event (CL-02).
+            check_pinned_budget(classified.pinned_tokens, budget)
+        scoreable = classified.scoreable
+        run.completed(CLASSIFY, ranking, len(classified.pinned) + len(scoreable))
+
+        ranking.all_scores = scores = score_items(scoreable, run.strategies.scorer, run.columns)
+        run.completed(SCORE, ranking, len(scores))
+
+        taken = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
+        kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
+        run.completed(DEDUPLICATE, ranking, len(kept))
+
+        ranking.order = order = sort_items(scores, kept)
+        ranking.items = [scoreable[i] for i in order]
+        ranking.scores = [scores[i] for i in order]
+        return ranking
+
+    def _select(self, ranking: Ranking, budget: ContextBudget, run: Run) -> Selection:
+        """Run the stages that depend on the budget."""
+        selection = Selection(ranking, budget, run)
+        classified, items, scores = ranking.classified, ranking.items, ranking.scores
+        slicer = self.slicer if self.shorten is None else self._version_slicer(self.shorten, ranking, budget)
+        selection.sliced = sliced = slice_items(
+            items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication
+        )
+        run.completed(SLICE, selection, len(sliced.selected))
+
+        chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
+        selection.placement = placement = place_items(
+            classified.pinned,
+            [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
+            list(compress(scores, is_selected)),
+            budget,
+            self.overflow_strategy,
+            self.placer,
+            input_positions(classified, [ranking.order[i] for i in chosen]) if self._reads_positions else None,
+        )
+        run.completed(PLACE, selection, len(placement.order))
+        return selection
+
+    def _version_slicer(self, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:
+        """Return a slicer that chooses among versions. No versions are made if everything fits."""
+        target = budget.effective(ranking.classified.pinned_tokens).target_tokens
+        fits = sum([item.tokens for item in ranking.items]) <= target
+        by_id = {} if fits else versions_of(shortener, ranking)
+        versions = VersionSlice(by_id, by_score=scores_relevance(ranking.run.strategies.scorer, ranking.items))
+        slicer: Slicer = with_versions(self.slicer, versions)
+        return slicer
+
+    def _finish(self, selection: Selection) -> list[ContextItem]:
+        selection.run.finished(selection)
+        overflow = selection.placement.overflow
+        if self.on_overflow is not None and overflow is not None:
+            self.on_overflow(overflow)
+        return selection.items
 
     def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
-        from pycupel.pipeline.stream import Stream, streaming_sources  # noqa: PLC0415 - see above
+        from pycupel.pipeline.stream import Stream, streaming_strategies  # noqa: PLC0415 - see above
 
         if self.shorten is not None:
             raise PipelineConfigError(
@@ -290,84 +359,32 @@ class Pipeline(Policy):
                 argument="shorten",
             )
         limits = ContextBudget.of(budget)
-        sources = streaming_sources(self._sources(query))
-        trace = UNTRACED if collector is None else trace_for(sources, limits, collector)
-        return Stream(self, limits, trace, sources)
-
-    def _completed(self, selection: Selection) -> list[ContextItem]:
-        selection.trace.completed(selection)
-        overflow = selection.placement.overflow
-        if self.on_overflow is not None and overflow is not None:
-            self.on_overflow(overflow)
-        return selection.items
-
-    def _sources(self, query: str | None) -> NoteSources:
-        """Return the sources of notes about a run, with the scorer bound to the question if there is one."""
-        if query is None:
-            return self._note_sources
-        scorer, count = bind_query(self.scorer, query)
-        return replace(self._note_sources, scorer=scorer, ignores_query=not count)
-
-    def _run(self, items: Iterable[ContextItem], budget: ContextBudget, scorer: Scorer, trace: Trace) -> Selection:
-        try:
-            classified = classify_items(items)
-            check_pinned_budget(classified.pinned_tokens, budget)
-            trace.classified(classified)
-            return self._select(self._rank(classified, scorer, trace), budget, trace)
-        except BaseException as error:
-            trace.failed(error)
-            raise
-
-    def _rank(self, classified: Classified, scorer: Scorer, trace: Trace) -> Ranking:
-        scoreable = classified.scoreable
-        scores = score_items(scoreable, scorer, trace.columns)
-        trace.scored(classified, scores)
-        pinned_contents = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
-        kept, duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=pinned_contents)
-        trace.deduplicated(classified, scores, duplicates)
-        order = sort_items(scores, kept)
-        ranked, ranked_scores = [scoreable[i] for i in order], [scores[i] for i in order]
-        return Ranking(classified, ranked, ranked_scores, scores, order, duplicates, trace, scorer)
-
-    def _select_untimed(self, items: list[ContextItem], budget: ContextBudget, query: str | None) -> Selection:
-        ranking = self._rank(classify_items(items), self._sources(query).scorer, UNTRACED)
-        check_pinned_budget(ranking.classified.pinned_tokens, budget)
-        return self._select(ranking, budget, UNTRACED)
-
-    def _select(self, ranking: Ranking, budget: ContextBudget, trace: Trace) -> Selection:
-        classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        slicer = self.slicer if self.shorten is None else self._version_slicer(self.shorten, ranking, budget)
-        sliced = slice_items(items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication)
-        trace.sliced(ranking, sliced)
-        chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
-        placement = place_items(
-            classified.pinned,
-            [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
-            list(compress(scores, is_selected)),
-            budget,
-            self.overflow_strategy,
-            self.placer,
-            input_positions(ranking, chosen) if self._reads_positions else None,
-        )
-        trace.placed(ranking, placement)
-        return Selection(ranking, sliced, placement, budget, trace)
-
-    def _version_slicer(self, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:
-        """Return a slicer that chooses among versions. No versions are made if everything fits."""
-        target = budget.effective(ranking.classified.pinned_tokens).target_tokens
-        fits = sum([item.tokens for item in ranking.items]) <= target
-        by_id = {} if fits else versions_of(shortener, ranking)
-        versions = VersionSlice(by_id, by_score=scores_relevance(ranking.scorer, ranking.items))
-        slicer: Slicer = with_versions(self.slicer, versions)
-        return slicer
+        strategies = streaming_strategies(self._bound(query))
+        return Stream(self, limits, run_for(strategies, limits, collector))
 
 
-def select_untimed(
-    pipeline: Pipeline, items: list[ContextItem], budget: ContextBudget, query: str | None = None
+def select_once(
+    pipeline: Pipeline,
+    items: Iterable[ContextItem],
+    budget: ContextBudget,
+    query: str | None = None,
+    *,
+    recorded: bool = True,
+    with_items: bool = False,
 ) -> Selection:
-    """Run `rank` and `select` without recording times, notes or parts of scores."""
-    # Not part of the public API.
-    return pipeline._select_untimed(items, budget, query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    """Run a pipeline once, and return the record of the run. Does not call `on_overflow`.
+
+    Args:
+        pipeline: The pipeline.
+        items: The candidates.
+        budget: The budget.
+        query: The question, for scorers that take one.
+        recorded: False if neither notes nor the parts of scores will be read.
+        with_items: Whether the report should have events for items.
+    """
+    # Not part of the public API, so not a method.
+    run = Run(pipeline._bound(query), recorded=recorded, with_items=with_items)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return pipeline._run(items, budget, run)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=64)

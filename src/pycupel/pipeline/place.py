@@ -9,11 +9,10 @@ from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.model.brief import quantity
+from pycupel.pipeline.classify import Classified
 from pycupel.placers._base import place_by_index
 from pycupel.protocols import Placer
-
-__all__ = ["PINNED_SCORE", "Placement", "place_items", "truncate"]
+from pycupel.text import quantity
 
 PINNED_SCORE = 1.0
 
@@ -92,3 +91,8 @@ def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
             kept.append(i)
             current += tokens[i]
     return kept
+
+
+def input_positions(classified: Classified, chosen: Sequence[int]) -> list[int]:
+    """Return sort keys that put the pinned items and the chosen indices of `classified.scoreable` into input order."""
+    return [*(2 * before for before in classified.pinned_after), *(2 * i + 1 for i in chosen)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, Field, dataclass, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
-from pycupel.model.checks import checked_bool, checked_choice, checked_str, is_equal, shortened, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
+from pycupel.model.limits import ModelLimits, checked_models
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
     Placer,
@@ -24,8 +25,8 @@ from pycupel.protocols import (
 from pycupel.scorers._query import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
-
-__all__ = ["LOAD_POLICY", "OverflowField", "Policy", "PresetName", "as_policy"]
+from pycupel.text import shortened
+from pycupel.values import FrozenDict, is_equal, sealed
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 """The names of the presets for type checkers. At run time, other spellings are accepted, too."""
@@ -33,6 +34,7 @@ PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "l
 
 LOAD_POLICY = "pycupel.policies.load_policy(path) reads a policy from a file."
 
+_NO_MODELS: Mapping[str, ModelLimits] = FrozenDict()
 # The most characters of a field in the repr of a policy.
 _REPR_WIDTH = 60
 
@@ -70,10 +72,12 @@ class Policy:
             items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
         name: A display name.
         description: What the policy is for.
+        models: The limits of models by name, for calls with this policy; they go before known and registered ones.
 
     Raises:
         TypeError: an argument has the wrong type.
         PipelineConfigError: the options are incompatible.
+        InvalidArgumentError: a limit of a model is wrong.
     """
 
     scorer: Scorer
@@ -111,6 +115,9 @@ class Policy:
     description: str | None = None
     """What the policy is for."""
 
+    models: Mapping[str, ModelLimits] = _NO_MODELS
+    """The limits of models by name, for calls with this policy; they go before known and registered ones."""
+
     def __post_init__(self) -> None:
         checked_scorer("scorer", self.scorer)
         checked_slicer("slicer", self.slicer)
@@ -129,6 +136,8 @@ class Policy:
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))
+        if self.models is not _NO_MODELS:
+            object.__setattr__(self, "models", checked_models("models", self.models))
 
     def for_query(self, query: str) -> Self:
         """Bind the policy to one question, which is passed to every scorer that takes one.

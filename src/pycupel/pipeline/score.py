@@ -6,8 +6,6 @@ from pycupel.model import ContextItem
 from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_once
 
-__all__ = ["score_items"]
-
 
 def score_items(
     scoreable: tuple[ContextItem, ...], scorer: Scorer, columns: dict[int, list[float]] | None = None

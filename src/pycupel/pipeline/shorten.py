@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from pycupel.errors import ShortenerContractError, digits
+from pycupel.errors import ShortenerContractError
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
 from pycupel.model.version import stated_units
-from pycupel.pipeline.rank import Ranking
+from pycupel.pipeline.record import Ranking
 from pycupel.protocols import ShortenContext, Shortener
+from pycupel.scorers._query import query_of
 from pycupel.slicers._versions import ItemVersions
-
-__all__ = ["item_versions", "units_of_whole", "versions_of"]
+from pycupel.text import describe, number_text, shortened
 
 
 def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:
     """Make shorter versions of each competing item, by its id."""
     competing = set(map(id, ranking.items))
     items = [item for item in ranking.classified.scoreable if id(item) in competing]
-    context = ShortenContext(items, [item.content for item in ranking.pinned])
+    kept_texts = [item.content for item in ranking.pinned]
+    context = ShortenContext(items, kept_texts, query=query_of(ranking.run.strategies.scorer))
     return {id(item): item_versions(shortener, item, context) for item in items}
 
 
@@ -36,13 +36,14 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
     name = getattr(shortener, "shortener_name", type(shortener).__name__)
 
     def about() -> str:
-        return f"the item {describe(item.content)} of {digits(item.tokens)} tokens"
+        return f"the item {describe(item.content)} of {number_text(item.tokens)} tokens"
 
     try:
         returned: Any = shortener.shorten(item, context)
         whole = units_of_whole(shortener, item, context)
     except Exception as error:
-        raise ShortenerContractError(f"{name} raised {type(error).__name__} for {about()}: {error}") from error
+        # Its text may quote the whole content.
+        raise ShortenerContractError(f"{name} raised {shortened(error)} for {about()}") from error
     if not isinstance(returned, Sequence) or isinstance(returned, str):
         raise ShortenerContractError(
             f"{name}.shorten must return a sequence of items for {about()}, not {describe(returned)}; "
@@ -55,7 +56,7 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
             raise ShortenerContractError(f"{name}.shorten must return items for {about()}, not {describe(version)}")
         if not 0 <= version.tokens < item.tokens:
             raise ShortenerContractError(
-                f"{name}.shorten returned a version of {digits(version.tokens)} tokens for {about()}; "
+                f"{name}.shorten returned a version of {number_text(version.tokens)} tokens for {about()}; "
                 "it must have fewer"
             )
         shorter.append(version)

@@ -10,11 +10,9 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import quantity
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
-
-__all__ = ["Sliced", "slice_items"]
+from pycupel.text import quantity
 
 
 class Sliced(NamedTuple):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from pycupel.kernels.order import descending
 
-__all__ = ["sort_items"]
-
 
 def sort_items(scores: Sequence[float], kept: Sequence[int]) -> list[int]:
     """Sort the kept positions, best score first. NaN comes last (SC-03); 0.0 and -0.0 are equal (SO-01)."""

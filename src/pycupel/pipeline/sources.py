@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, wrong_type
-from pycupel.pipeline.pull import close, close_async
+from pycupel.pipeline.stream import close, close_async
 
 if TYPE_CHECKING:
     import asyncio

@@ -1,12 +1,17 @@
-"""Select from items that arrive over time: the stages run for each batch, and Place at the end."""
+"""Select from items that arrive over time: the stages run for each batch, and Place at the end.
+
+`pull` and `pull_async` feed a `Stream` from its source, batch by batch, and close the source whatever happens.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from math import isnan
+from sys import maxsize
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +19,15 @@ from pycupel.diagnostics import ExclusionReason, PinnedOverride
 from pycupel.errors import PipelineConfigError
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import beats, deduplicate_items
-from pycupel.pipeline.place import Placement, place_items
-from pycupel.pipeline.rank import Ranking, input_positions
+from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
+from pycupel.pipeline.place import Placement, input_positions, place_items
+from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
-from pycupel.pipeline.selection import Selection
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.sort import sort_items
-from pycupel.pipeline.trace import UNTRACED, NoteSources, Trace
 from pycupel.placers._base import reads_positions
 from pycupel.scorers._query import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
@@ -31,21 +36,17 @@ from pycupel.slicers.stream import compete
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy
 
-__all__ = ["Stream", "streaming_sources"]
-
 # A sort key that puts the best first, NaN last, and ties in input order: is NaN, negative score, index.
 Rank = tuple[bool, float, int]
 
-_CLASSIFY, _SCORE, _DEDUPLICATE, _SLICE = range(4)
 
-
-def streaming_sources(sources: NoteSources) -> NoteSources:
+def streaming_strategies(strategies: Strategies) -> Strategies:
     """Return the strategies of a pipeline for a stream.
 
     Raises:
         PipelineConfigError: the slicer has quotas.
     """
-    slicer: Any = sources.slicer
+    slicer: Any = strategies.slicer
     inner = slicer
     while inner is not None:
         if isinstance(inner, QuotaSlice | CountQuotaSlice | CountConstrainedKnapsackSlice):
@@ -55,14 +56,14 @@ def streaming_sources(sources: NoteSources) -> NoteSources:
                 argument="slicer",
             )
         inner = getattr(inner, "inner", None)
-    scorer = bind_stream(sources.scorer)
+    scorer = bind_stream(strategies.scorer)
     if isinstance(slicer, StreamSlice):
-        return replace(sources, scorer=scorer)
+        return replace(strategies, scorer=scorer)
     note = (
         f"{type(slicer).__name__} must see all items, so the stream was selected with StreamSlice(); "
         "pass a StreamSlice, with replace=True if the selection is only needed at the end"
     )
-    return replace(sources, scorer=scorer, slicer=StreamSlice(), remarks=(*sources.remarks, note))
+    return replace(strategies, scorer=scorer, slicer=StreamSlice(), remarks=(*strategies.remarks, note))
 
 
 class Stream:
@@ -71,13 +72,13 @@ class Stream:
     Scoreable items are identified by their index among all scoreable items.
     """
 
-    def __init__(self, policy: Policy, budget: ContextBudget, trace: Trace, sources: NoteSources) -> None:
+    def __init__(self, policy: Policy, budget: ContextBudget, run: Run) -> None:
         self._policy = policy
         self._budget = budget
-        self._trace = trace
-        self._sources = sources
-        self._slicer: Any = sources.slicer
-        self._recording = trace is not UNTRACED
+        self._run = run
+        self._scorer = run.strategies.scorer
+        self._slicer: Any = run.strategies.slicer
+        self._recording = run.recorded
         self._pinned: list[ContextItem] = []
         self._pinned_after: list[int] = []
         self._pinned_tokens = 0
@@ -108,13 +109,13 @@ class Stream:
         """Run the stages on a batch. Returns whether more items can change the selection."""
         self._mark = perf_counter() if self._recording else 0.0
         classified = self._classify(batch)
-        self._lap(_CLASSIFY)
+        self._lap(CLASSIFY)
         scores = self._score(classified.scoreable)
-        self._lap(_SCORE)
+        self._lap(SCORE)
         candidates = self._deduplicate(classified.scoreable, scores)
-        self._lap(_DEDUPLICATE)
+        self._lap(DEDUPLICATE)
         self._slice(classified.scoreable, candidates)
-        self._lap(_SLICE)
+        self._lap(SLICE)
         return self._slicer.replace or self._selected.total < self._target
 
     @property
@@ -157,11 +158,11 @@ class Stream:
             self._forget(rank)
 
     def _score(self, scoreable: tuple[ContextItem, ...]) -> list[float]:
-        columns = self._trace.columns
+        columns = self._run.columns
         if columns is None:
-            return score_items(scoreable, self._sources.scorer)
+            return score_items(scoreable, self._scorer)
         found: dict[int, list[float]] = {}
-        scores = score_items(scoreable, self._sources.scorer, found)
+        scores = score_items(scoreable, self._scorer, found)
         for key, column in found.items():
             columns.setdefault(key, []).extend(column)
         return scores
@@ -232,60 +233,123 @@ class Stream:
             self._mark = now
 
     def finish(self) -> Selection:
-        """Run the last stage, and return the results as if all items had arrived at once."""
-        trace = self._trace
-        classified = self._classified(tuple(self._items.values()))
-        trace.resume(self._seconds[_CLASSIFY])
-        trace.classified(classified)
-        scores = list(self._scores.values())
-        trace.resume(self._seconds[_SCORE])
-        trace.scored(classified, scores)
-        ranking = self._ranking(classified, scores)
-        trace.resume(self._seconds[_SLICE])
-        sliced = self._sliced(ranking)
-        trace.sliced(ranking, sliced)
-        placement = self._placement(ranking, sliced.selected)
-        trace.placed(ranking, placement)
-        return Selection(ranking, sliced, placement, self._budget, trace)
-
-    def _classified(self, scoreable: tuple[ContextItem, ...]) -> Classified:
+        """Run the last stage, and return the record of the run as if all items had arrived at once."""
+        run, ranking = self._run, Ranking(self._run)
         known = list(self._items)
+        # Without a collector, only the selected items are known: a pinned one stays where it was among these.
         after = [bisect_left(known, index) for index in self._pinned_after]
-        return Classified(self._pinned, scoreable, self._invalid, self._pinned_tokens, after)
+        items = tuple(self._items.values())
+        ranking.classified = Classified(self._pinned, items, self._invalid, self._pinned_tokens, after)
+        self._complete(CLASSIFY, ranking, len(self._pinned) + len(items))
+        ranking.all_scores = scores = list(self._scores.values())
+        self._complete(SCORE, ranking, len(scores))
+        ranking.duplicates = sorted(self._duplicates)
+        is_duplicate = set(ranking.duplicates)
+        kept = [i for i in range(len(scores)) if i not in is_duplicate]
+        self._complete(DEDUPLICATE, ranking, len(kept))
+        ranking.order = sort_items(scores, kept)
+        ranking.items = [items[i] for i in ranking.order]
+        ranking.scores = [scores[i] for i in ranking.order]
+        selection = Selection(ranking, self._budget, run)
+        selection.sliced = sliced = self._sliced([known[i] for i in ranking.order])
+        self._complete(SLICE, selection, len(sliced.selected))
+        selection.placement = placement = self._placed(ranking, sliced.selected)
+        run.completed(PLACE, selection, len(placement.order))
+        return selection
 
-    def _ranking(self, classified: Classified, scores: list[float]) -> Ranking:
-        duplicates = sorted(self._duplicates)
-        self._trace.resume(self._seconds[_DEDUPLICATE])
-        self._trace.deduplicated(classified, scores, duplicates)
-        is_duplicate = set(duplicates)
-        order = sort_items(scores, [i for i in range(len(scores)) if i not in is_duplicate])
-        items = [classified.scoreable[i] for i in order]
-        ranked = [scores[i] for i in order]
-        return Ranking(classified, items, ranked, scores, order, duplicates, self._trace, self._sources.scorer)
+    def _complete(self, stage: int, record: Ranking | Selection, count: int) -> None:
+        """Note that a stage has completed, with the time that it took for all batches."""
+        self._run.backdate(self._seconds[stage])
+        self._run.completed(stage, record, count)
 
-    def _sliced(self, ranking: Ranking) -> Sliced:
-        known = list(self._items)
-        indices = [known[i] for i in ranking.order]
+    def _sliced(self, indices: Sequence[int]) -> Sliced:
         selected = {rank[2] for rank in self._selected}
         is_selected = bytearray(index in selected for index in indices)
         displaced = {i: self._displaced[index] for i, index in enumerate(indices) if index in self._displaced}
         effective = self._budget.effective(self._pinned_tokens)
         return Sliced(effective, [i for i, is_in in enumerate(is_selected) if is_in], is_selected, (), displaced)
 
-    def _placement(self, ranking: Ranking, chosen: Sequence[int]) -> Placement:
+    def _placed(self, ranking: Ranking, chosen: Sequence[int]) -> Placement:
+        placer, order = self._run.strategies.placer, ranking.order
         return place_items(
             self._pinned,
             [ranking.items[i] for i in chosen],
             [ranking.scores[i] for i in chosen],
             self._budget,
             self._policy.overflow_strategy,
-            self._sources.placer,
-            input_positions(ranking, chosen) if reads_positions(self._sources.placer) else None,
+            placer,
+            input_positions(ranking.classified, [order[i] for i in chosen]) if reads_positions(placer) else None,
         )
 
     def failed(self, error: BaseException) -> None:
         """Notify the collector, and attach what was selected so far to the error."""
-        self._trace.failed(error)
+        self._run.failed(error)
         # Some exceptions do not accept attributes.
         with suppress(AttributeError, TypeError):
             error.selected_so_far = self.selected_so_far  # type: ignore[attr-defined]
+
+
+def pull(stream: Stream, source: Iterable[ContextItem]) -> Selection:
+    """Feed the stream until it has enough, and close the source."""
+    iterator: Iterator[ContextItem] | None = None
+    # The largest number that islice accepts.
+    size = min(stream.batch_size, maxsize)
+    try:
+        iterator = iter(checked_iterable("source", "an iterable of ContextItem", source))
+        while (batch := list(islice(iterator, size))) and stream.take(batch):
+            pass
+        selection = stream.finish()
+    except BaseException as error:
+        stream.failed(error)
+        with suppress(Exception):
+            close(iterator)
+        raise
+    close(iterator)
+    return selection
+
+
+async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Selection:
+    """Feed the stream until it has enough, and close the source."""
+    iterator: Any = None
+    try:
+        iterator = _iterate(source)
+        while (batch := await _batch(iterator, stream.batch_size)) and stream.take(batch):
+            pass
+        selection = stream.finish()
+    except BaseException as error:
+        stream.failed(error)
+        with suppress(Exception):
+            await close_async(iterator)
+        raise
+    await close_async(iterator)
+    return selection
+
+
+def _iterate(source: Any) -> AsyncIterator[ContextItem]:
+    if not isinstance(source, AsyncIterable):
+        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
+    return source.__aiter__()  # pyright: ignore[reportUnknownVariableType] - from outside
+
+
+async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[ContextItem]:
+    batch: list[ContextItem] = []
+    while len(batch) < size:
+        try:
+            batch.append(await iterator.__anext__())
+        except StopAsyncIteration:
+            break
+    return batch
+
+
+def close(iterator: Any) -> None:
+    """Close an iterator, if it can be closed."""
+    method = getattr(iterator, "close", None)
+    if method is not None:
+        method()
+
+
+async def close_async(iterator: Any) -> None:
+    """Close an async iterator, if it can be closed."""
+    method = getattr(iterator, "aclose", None)
+    if method is not None:
+        await method()

@@ -14,8 +14,6 @@ from pycupel.model import ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable
 from pycupel.model.item import split_scored
 
-__all__ = ["IndexedPlacer", "place_by_index", "reads_positions"]
-
 
 class IndexedPlacer(ABC):
     """The base class of the built-in placers."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import one_of
 from pycupel.placers._base import IndexedPlacer
+from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["ChronologicalPlacer"]
+_Undated = Literal["received", "position"]
 
 
 @sealed
@@ -21,16 +20,11 @@ __all__ = ["ChronologicalPlacer"]
 class ChronologicalPlacer(IndexedPlacer):
     """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
 
-    Attributes:
-        undated: What to do if no item has a timestamp. "received" keeps the order in which the placer gets them, pinned
-            items and then by score, as the specification says. "position" restores the order of the input; only in a
-            pipeline, because `place` does not know that order.
-
     Raises:
         InvalidArgumentError: `undated` is neither "received" nor "position".
     """
 
-    undated: Literal["received", "position"] = "received"
+    undated: _Undated = field(default="received", metadata=one_of(_Undated))
     """What to do if no item has a timestamp.
 
     "received" keeps the order in which the placer gets them, pinned items and then by score, as the specification says.
@@ -38,8 +32,7 @@ class ChronologicalPlacer(IndexedPlacer):
     """
 
     def __post_init__(self) -> None:
-        undated = checked_name("undated", self.undated, ("received", "position"), InvalidArgumentError)
-        object.__setattr__(self, "undated", undated)
+        check_fields(self, InvalidArgumentError)
 
     __repr__ = brief_repr
 

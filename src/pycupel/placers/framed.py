@@ -8,13 +8,12 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.checks import check_inner, checked_iterable, quoted
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import check_inner, checked_iterable
 from pycupel.placers._base import IndexedPlacer, place_by_index, reads_positions
 from pycupel.placers.chronological import ChronologicalPlacer
 from pycupel.protocols import Placer, checked_placer
-
-__all__ = ["FramedPlacer"]
+from pycupel.text import quoted
+from pycupel.values import hold, sealed
 
 Picks = Callable[[ContextItem], object]
 
@@ -25,11 +24,6 @@ class FramedPlacer(IndexedPlacer):
     """Puts some items first and some last, whatever their timestamps and scores; `inner` orders the rest.
 
     Both keep the order in which the placer receives them: pinned items, then by score.
-
-    Attributes:
-        inner: The placer for the rest.
-        first: The kinds at the start, or a function that says whether an item belongs there.
-        last: The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -54,14 +48,12 @@ class FramedPlacer(IndexedPlacer):
         first: Iterable[ContextKind | str] | Picks = (ContextKind.SYSTEM_PROMPT,),
         last: Iterable[ContextKind | str] | Picks = (),
     ) -> None:
-        object.__setattr__(self, "inner", checked_placer("inner", inner))
+        hold(self, inner=checked_placer("inner", inner))
         check_inner("placers", self, FramedPlacer, InvalidArgumentError)
-        object.__setattr__(self, "first", _kinds_or_function("first", first))
-        object.__setattr__(self, "last", _kinds_or_function("last", last))
-        object.__setattr__(self, "_picks_first", _keys_or_function(self.first))
-        object.__setattr__(self, "_picks_last", _keys_or_function(self.last))
-        for kind in _kinds(self.last):
-            if kind in _kinds(self.first):
+        start, end = _kinds_or_function("first", first), _kinds_or_function("last", last)
+        hold(self, first=start, last=end, _picks_first=_keys_or_function(start), _picks_last=_keys_or_function(end))
+        for kind in _kinds(end):
+            if kind in _kinds(start):
                 raise InvalidArgumentError(
                     f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
                 )

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.model import ContextItem
-from pycupel.model.optionless import Optionless
 from pycupel.placers._base import IndexedPlacer
+from pycupel.values import sealed
 
-__all__ = ["UShapedPlacer"]
 
-
-class UShapedPlacer(Optionless, IndexedPlacer):
+@sealed
+@dataclass(frozen=True, slots=True)
+class UShapedPlacer(IndexedPlacer):
     """Puts the best item first, the second best last, and so on towards the middle.
 
     Models pay most attention to both ends. Pinned items have a score of 1.0 and are treated like any other.
     """
-
-    __slots__ = ()
 
     def _place_indices(
         self,

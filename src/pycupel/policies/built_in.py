@@ -9,25 +9,21 @@ from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
 from pycupel.codecs.base import Codec, Context, adapted, must_be
+from pycupel.codecs.derive import DERIVED, derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
-from pycupel.model.checks import shortened
 from pycupel.model.enums import ScarcityLike
 from pycupel.model.names import name_key
 from pycupel.policies.strategies import Strategy, registered_name
 from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS
 from pycupel.scorers.decay import Curve
+from pycupel.text import shortened
 
-__all__ = ["PLACER", "POSITIVE_INTEGER", "QUOTAS", "SHORTENER", "SLICER", "STRATEGIES", "WEIGHTED_SCORERS"]
-
-_WEIGHT = limited(FINITE, low=0)
-_POSITIVE = limited(FINITE, above=0)
-_SHARE = limited(FINITE, low=0, high=1)
-_PERCENT = limited(FINITE, low=0, high=100)
-_COUNT = limited(INTEGER, low=0)
+# The weight of a scorer in a composite, which checks it itself.
+_WEIGHT = limited(FINITE, above=0)
 POSITIVE_INTEGER = limited(INTEGER, above=0)
 
 # The longest duration that both a float and a `timedelta` can express.
@@ -48,18 +44,36 @@ _SECONDS = adapted(
 )
 
 
-def _limits(build: Callable[..., Any], least: Field, most: Field) -> Record:
-    """Return the codec of a kind with a lower and an upper limit. Errors use the names of the file's fields."""
+# The codec for each type of option. Strategies are added below: options may be strategies, too.
+_TYPES: dict[Any, Codec] = {
+    bool: FLAG,
+    int: INTEGER,
+    float: FINITE,
+    str: TEXT,
+    ContextKind: KIND,
+    ContextKind | str: KIND,
+    timedelta: _SECONDS,
+    ScarcityLike: choice(ScarcityBehavior),
+}
 
-    def check(limits: Mapping[str, Any]) -> Iterator[DocumentError]:
-        low, high = limits.get(least.attribute), limits.get(most.attribute)
+
+def _limits(cls: type[Any], least: Field, most: Field, build: Callable[..., Any]) -> Record:
+    """Return the codec of a kind with a lower and an upper limit. Errors use the names of the file's fields."""
+    kind, *limits = derive_fields(
+        cls, _TYPES, (Field("kind", DERIVED, description="the kind of the items"), least, most)
+    )
+    if limits[0].attribute != least.attribute:
+        limits.reverse()
+
+    def check(given: Mapping[str, Any]) -> Iterator[DocumentError]:
+        low, high = given.get(least.attribute), given.get(most.attribute)
         if low is not None and high is not None and low > high:
-            low, high = least.codec.write(low, Context()), most.codec.write(high, Context())
+            low, high = (limit.codec.write(each, Context()) for limit, each in zip(limits, (low, high), strict=True))
             yield DocumentError(
                 f"{least.name} ({shortened(low)}) must not exceed {most.name} ({shortened(high)})", path=least.name
             )
 
-    return Record(build, [Field("kind", KIND), least, most], check=check)
+    return Record(build, [kind, *limits], check=check)
 
 
 def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
@@ -69,30 +83,20 @@ def _quota_entry(kind: Any, **shares: float) -> QuotaEntry:
     return QuotaEntry(kind, **shares)
 
 
-_QUOTA = _limits(
+_TYPES[QuotaEntry] = _limits(
+    QuotaEntry,
+    Field("minPercent", DERIVED, OPTIONAL, "the minimum share of the budget for the kind", "require"),
+    Field("maxPercent", DERIVED, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
     _quota_entry,
-    Field("minPercent", _PERCENT, OPTIONAL, "the minimum share of the budget for the kind", "require"),
-    Field("maxPercent", _PERCENT, OPTIONAL, "the maximum share of the budget for the kind", "cap"),
 )
-QUOTAS = list_of(_QUOTA)
-_COUNT_QUOTA = _limits(
+_TYPES[CountQuotaEntry] = _limits(
     CountQuotaEntry,
-    Field("requireCount", _COUNT, 0, "the minimum number of selected items"),
-    Field("capCount", _COUNT, description="the maximum number of selected items"),
+    Field("requireCount", DERIVED, description="the minimum number of selected items"),
+    Field("capCount", DERIVED, description="the maximum number of selected items"),
+    CountQuotaEntry,
 )
+QUOTAS = list_of(_TYPES[QuotaEntry])
 
-# The codec for each type of option. Strategies are added below: options may be strategies, too.
-_TYPES: dict[Any, Codec] = {
-    bool: FLAG,
-    int: INTEGER,
-    float: FINITE,
-    str: TEXT,
-    ContextKind: KIND,
-    timedelta: _SECONDS,
-    QuotaEntry: _QUOTA,
-    CountQuotaEntry: _COUNT_QUOTA,
-    ScarcityLike: choice(ScarcityBehavior),
-}
 _SCORER = Strategy(SCORERS, _TYPES, "weight")
 SLICER = Strategy(SLICERS, _TYPES)
 PLACER = Strategy(PLACERS, _TYPES)
@@ -107,7 +111,7 @@ def _read_weighted(value: Any, context: Context) -> Any:
     mistakes: list[DocumentError] = []
     scorer, weight = context.attempt(_SCORER.read, value, "", mistakes), 1.0
     if isinstance(value, Mapping) and value.get("weight") is not None:  # pyright: ignore[reportUnknownMemberType]
-        weight = context.attempt(_POSITIVE.read, value["weight"], "weight", mistakes)
+        weight = context.attempt(_WEIGHT.read, value["weight"], "weight", mistakes)
     context.raise_all(mistakes)
     return scorer, weight
 
@@ -115,11 +119,11 @@ def _read_weighted(value: Any, context: Context) -> Any:
 def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
     scorer, weight = value
     document = _SCORER.write(scorer, context)
-    return {"type": document.pop("type"), "weight": _POSITIVE.write(weight, context), **document}
+    return {"type": document.pop("type"), "weight": _WEIGHT.write(weight, context), **document}
 
 
 _WEIGHTED = Codec(
-    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _POSITIVE.schema()}}]},
+    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _WEIGHT.schema()}}]},
     _read_weighted,
     _write_weighted,
 )
@@ -138,7 +142,9 @@ class _Window(NamedTuple):
 
 
 # A window is a pair in the curve, but an object in the document.
-_WINDOW = adapted(Record(_Window, [Field("maxAgeSeconds", _SECONDS), Field("score", _SHARE)]), write=_Window._make)
+_WINDOW = adapted(
+    Record(_Window, [Field("maxAgeSeconds", _SECONDS), Field("score", limited(FINITE, 0, 1))]), write=_Window._make
+)
 
 _CURVE.define(scorers.Exponential, Field("halfLifeSeconds", _SECONDS, attribute="half_life"))
 _CURVE.define(scorers.Window, Field("maxAgeSeconds", _SECONDS, attribute="max_age"))
@@ -151,29 +157,22 @@ def _reject_query(_value: Any, _context: Context) -> Any:
 
 _NO_QUERY = Codec(lambda: {"type": "null"}, _reject_query, _reject_query)
 _INNER_SCORER = Field("innerScorer", _INNER, attribute="inner")
-_KIND_WEIGHTS = Field("kindWeights", map_of(KIND, _WEIGHT), scorers.KindScorer().weights, attribute="weights")
+_KIND_WEIGHTS = Field(
+    "kindWeights", map_of(KIND, limited(FINITE, low=0)), scorers.KindScorer().weights, attribute="weights"
+)
 _TIME = Field("time", _CLOCK, description="The name of the clock that ages are measured by.", attribute="time_provider")
 
 _SCORER.define(scorers.RecencyScorer)
 _SCORER.define(scorers.ReflexiveScorer)
-_SCORER.define(
-    scorers.RelevanceScorer,
-    query=_NO_QUERY,
-    k1=_WEIGHT,
-    b=_SHARE,
-    window=_COUNT,
-    share=_SHARE,
-    group_share=_SHARE,
-    length_exponent=_SHARE,
-)
+_SCORER.define(scorers.TagScorer)
+_SCORER.define(scorers.MetadataTrustScorer)
+_SCORER.define(scorers.MetadataKeyScorer)
+_SCORER.define(scorers.RelevanceScorer, query=_NO_QUERY)
 _SCORER.define(scorers.KindScorer, _KIND_WEIGHTS)
-_SCORER.define(scorers.TagScorer, tag_weights=map_of(TEXT, _WEIGHT))
 _SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
 _SCORER.define(scorers.BoostedScorer, _INNER_SCORER)
 _SCORER.define(scorers.CompositeScorer, Field("scorers", WEIGHTED_SCORERS, attribute="entries"))
-_SCORER.define(scorers.MetadataTrustScorer, default_score=_SHARE)
-_SCORER.define(scorers.MetadataKeyScorer, boost=_POSITIVE)
-_SCORER.define(scorers.DecayScorer, _TIME, null_timestamp_score=_SHARE)
+_SCORER.define(scorers.DecayScorer, _TIME)
 
 # Options of other types are ignored, except an inner scorer, which other implementations reject, too.
 _INNER_ONLY = "is only valid for scaled and boosted; remove it or change the type"
@@ -196,10 +195,10 @@ def _write_limit(value: Any, context: Context) -> Any:
 _LIMIT = Codec(lambda: {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
 _MAX_CELLS = Field("maxCells", _LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
 
-SLICER.define(slicers.GreedySlice, cost_exponent=limited(FINITE, 0, 2))
+SLICER.define(slicers.KnapsackSlice, _MAX_CELLS)
+SLICER.define(slicers.GreedySlice)
 SLICER.define(slicers.MinScoreSlice)
-SLICER.define(slicers.KnapsackSlice, _MAX_CELLS, bucket_size=POSITIVE_INTEGER, max_states=POSITIVE_INTEGER)
-SLICER.define(slicers.StreamSlice, batch_size=POSITIVE_INTEGER)
+SLICER.define(slicers.StreamSlice)
 SLICER.define(slicers.QuotaSlice)
 SLICER.define(slicers.CountQuotaSlice)
 SLICER.define(

@@ -12,10 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from pycupel.codecs.base import BuildError, Context, Schema, adapted, constructor_error
-from pycupel.codecs.records import Field, Record, snake
-from pycupel.codecs.values import FLAG, TEXT, choice
+from pycupel.codecs.records import OPTIONAL, Field, Record, snake
+from pycupel.codecs.values import FLAG, TEXT, choice, map_of
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
+from pycupel.model.limits import checked_limits, checked_model_name
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
 from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, QUOTAS, SHORTENER, SLICER, STRATEGIES, WEIGHTED_SCORERS
@@ -24,9 +25,10 @@ from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice
 
-__all__ = ["combine_mistakes", "policy_from_dict", "policy_json_schema", "policy_to_dict"]
-
 _READING = Context(collect=True, suggest=True)
+
+# How many mistakes the text of an error lists.
+_MAX_LISTED = 50
 
 # The slicer options that have their own field beside `slicerType`.
 _FLAT_OPTIONS = {"knapsack": ("bucketSize", "knapsackBucketSize"), "stream": ("batchSize", "streamBatchSize")}
@@ -91,6 +93,16 @@ _MISPLACED = dict.fromkeys(SLICER.related_keys, "is an option of a slicer; set i
 _SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
+_MODEL = adapted(TEXT, read=lambda name: checked_model_name("a model's name", name), pattern=r"\S")
+_LIMITS = Record(
+    checked_limits,
+    [
+        Field("window", POSITIVE_INTEGER, description="the tokens of a prompt and its reply together"),
+        Field("input", POSITIVE_INTEGER, OPTIONAL, "the tokens of a prompt; by default the window"),
+        Field("output", POSITIVE_INTEGER, None, "the tokens of a reply"),
+    ],
+)
+
 _POLICY = Record(
     _build_policy,
     [
@@ -108,6 +120,7 @@ _POLICY = Record(
         Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
         Field("shorten", _SHORTEN, None, "the shortener, which offers shorter versions of items: a name or an object"),
+        Field("models", map_of(_MODEL, _LIMITS), {}, "the limits of models by name, for calls with this policy"),
     ],
     related_keys=_MISPLACED,
     check=_conflicts,
@@ -139,12 +152,14 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
 
 
 def combine_mistakes(error: DocumentError) -> DocumentError:
-    """Return the error for a whole document. Its text and `errors` list all mistakes, even if there is only one."""
+    """Return the error for a whole document: `errors` has all mistakes, even if there is only one."""
     errors = error.errors or (error,)
     if len(errors) == 1:
         return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
-    lines = "".join(f"\n  {each}" for each in errors)
-    return DocumentError(f"there are {len(errors)} mistakes in the policy:{lines}", errors=errors)
+    lines = "".join(f"\n  {each}" for each in errors[:_MAX_LISTED])
+    if len(errors) > _MAX_LISTED:
+        lines += f"\n  and {len(errors) - _MAX_LISTED:,} more"
+    return DocumentError(f"there are {len(errors):,} mistakes in the policy:{lines}", errors=errors)
 
 
 def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from pycupel.codecs.jsontext import TOO_DEEP, check_depth
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model.checks import checked_name, checked_path, checked_str, quoted
+from pycupel.model.checks import checked_name, checked_path, checked_str
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
-from pycupel.policies.formats import READERS, WRITERS, PolicyFormat
+from pycupel.policies.formats import MAX_BYTES, READERS, WRITERS, PolicyFormat
+from pycupel.text import quoted
 
 __all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
-
-_MAX_BYTES = 1_000_000
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
@@ -35,9 +34,9 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     file_format = _format_of(file)
     with file.open("rb") as stream:
         # One byte over the limit is enough to tell that the file is too large.
-        data = stream.read(_MAX_BYTES + 1)
+        data = stream.read(MAX_BYTES[file_format] + 1)
     try:
-        _check_size(len(data))
+        _check_size(len(data), file_format)
         return parse_policy(data.decode("utf-8-sig"), file_format)
     except UnicodeDecodeError as error:
         mistake = DocumentError(f"is not UTF-8: {error.reason} at byte {error.start}")
@@ -82,7 +81,7 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
     try:
         if not text.strip():
             raise DocumentError(f"{name.upper()} input cannot be empty.")  # noqa: TRY301
-        _check_size(len(text.encode(errors="surrogatepass")))
+        _check_size(len(text.encode(errors="surrogatepass")), name)
         data = READERS[name](text)
         check_depth(data)
     except DocumentError as error:
@@ -115,9 +114,9 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
         raise DocumentError(f"cannot be written as {name.upper()}: {error}") from None
 
 
-def _check_size(size: int) -> None:
-    if size > _MAX_BYTES:
-        raise DocumentError(f"is larger than {_MAX_BYTES:,} bytes, the limit for a policy")
+def _check_size(size: int, name: str) -> None:
+    if size > MAX_BYTES[name]:
+        raise DocumentError(f"is larger than {MAX_BYTES[name]:,} bytes, the limit for a policy in {name.upper()}")
 
 
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}

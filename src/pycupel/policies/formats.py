@@ -6,17 +6,21 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, Literal
 
-from pycupel.codecs.jsontext import parse_json, reject_duplicate_keys
+from pycupel.codecs.jsontext import escape_json, parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
-from pycupel.model.checks import quoted, shortened
+from pycupel.text import quoted, shortened
 
-__all__ = ["READERS", "WRITERS", "PolicyFormat"]
+__all__ = ["MAX_BYTES", "READERS", "STRINGS_AND_COMMENTS", "WRITERS", "PolicyFormat", "parse_toml"]
 
 PolicyFormat = Literal["json", "toml", "yaml"]
 """A format of policy files."""
+
+MAX_BYTES: dict[str, int] = {"json": 1_000_000, "toml": 1_000_000, "yaml": 100_000}
+"""The size of the largest policy in each format. PyYAML needs seconds for what others read in milliseconds."""
 
 # --- JSON
 
@@ -29,26 +33,36 @@ def _read_json(text: str) -> Any:
 
 
 def _write_json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return escape_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
 # --- TOML
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_DOTS = 64
-# A string that is not closed matches, too: searching it again from each of its quotes would take minutes.
-_STRINGS_AND_COMMENTS = re.compile(
-    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|#[^\n]*', re.DOTALL
+STRINGS_AND_COMMENTS = (
+    # A string that is not closed matches, too: searching it again from each of its quotes would take minutes.
+    r'(?s:"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|#[^\n]*)'
 )
+"""A pattern for what no search in a TOML text may look into."""
+
+_STRINGS_AND_COMMENTS = re.compile(STRINGS_AND_COMMENTS)
 _DOTTED_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
-def _read_toml(text: str) -> Any:
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse a TOML document.
+
+    Raises:
+        DocumentError: it is not TOML, or takes the standard library too long.
+    """
     _check_dots(text)
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
+        _check_digits(document)
     except ValueError as error:
         raise DocumentError(f"invalid TOML: {error}") from None
+    return document
 
 
 def _check_dots(text: str) -> None:
@@ -59,6 +73,21 @@ def _check_dots(text: str) -> None:
         for key in _DOTTED_KEY.finditer(keys):
             if key[0].count(".") > _MAX_DOTS:
                 raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
+
+
+def _check_digits(document: Any) -> None:
+    """Raise a ValueError for an integer that Python cannot print. In decimal, none can be read; in hexadecimal, it can.
+
+    Not by recursion: the depth has not been checked yet.
+    """
+    values = [document]
+    for value in values:
+        if _is_table(value):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value  # pyright: ignore[reportUnknownArgumentType] - from outside
+        elif isinstance(value, int):
+            str(value)
 
 
 def _write_toml(document: dict[str, Any]) -> str:
@@ -96,24 +125,68 @@ def _inline(value: Any) -> str:
         return f"[{', '.join(map(_inline, elements))}]"
     if not isinstance(value, (bool, int, float, str)):
         raise DocumentError(f"TOML cannot express {shortened(value)}")
-    # Scalars are written as in JSON, but TOML requires that DEL is escaped, too.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # Scalars are written as in JSON, but TOML has another escape for characters beyond the first 65,536.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)
 
 
 # --- YAML
 
 _MAX_NODES = 10_000
 _INFINITE = 10**9
+_TAG = "tag:yaml.org,2002:"
+# The plain scalars that are not texts, with their first characters: the words and numbers of JSON, YAML's two other
+# spellings of null, and merge keys. PyYAML has many more, such as `yes`, dates and numbers with base 60, which surprise
+# whoever writes them, raise foreign exceptions or take minutes to read.
+_PLAIN = {
+    "null": (re.compile(r"(?:null|~|)\Z"), ("n", "~", "")),
+    "bool": (re.compile(r"(?:true|false)\Z"), "tf"),
+    "int": (re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), "-0123456789"),
+    "float": (re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z"), "-0123456789"),
+    "merge": (re.compile(r"<<\Z"), "<"),
+}
 
 
 def _yaml() -> Any:
     return load_extra("yaml", extra="yaml", package="PyYAML", purpose="a policy in YAML")
 
 
+@cache
+def _loader_class() -> Any:
+    """Return PyYAML's safe loader, restricted to the values of JSON."""
+    safe = _yaml().SafeLoader
+    # Without a constructor, a tag is an error of PyYAML's. The one for None raises it.
+    tags = (None, f"{_TAG}str", f"{_TAG}seq", f"{_TAG}map")
+    constructors = {tag: safe.yaml_constructors[tag] for tag in tags}
+    constructors |= {f"{_TAG}{name}": _construct_scalar for name in _PLAIN if name != "merge"}
+    loader: Any = type("Loader", (safe,), {"yaml_implicit_resolvers": {}, "yaml_constructors": constructors})
+    return _with_plain_scalars(loader)
+
+
+@cache
+def _dumper_class() -> Any:
+    """Return PyYAML's safe dumper, which also quotes texts such as `1e5`: it would not read them as numbers."""
+    return _with_plain_scalars(type("Dumper", (_yaml().SafeDumper,), {}))
+
+
+def _with_plain_scalars(resolver: Any) -> Any:
+    for name, (pattern, first) in _PLAIN.items():
+        resolver.add_implicit_resolver(f"{_TAG}{name}", pattern, first)
+    return resolver
+
+
+def _construct_scalar(loader: Any, node: Any) -> Any:
+    """Read a scalar that is not a text, by its looks or by its tag."""
+    text, name = loader.construct_scalar(node), node.tag.removeprefix(_TAG)
+    if not _PLAIN[name][0].match(text):
+        raise DocumentError(f"{quoted(text)} has the tag {name}, but is not written like one")
+    return None if name == "null" else json.loads(text)
+
+
 def _read_yaml(text: str) -> Any:
     yaml = _yaml()
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _loader_class()(text)
         node = loader.get_single_node()
         counts: dict[int, int] = {}
         if node is None:
@@ -141,15 +214,15 @@ def _count_nodes(node: Any, counts: dict[int, int]) -> int:
 
 
 def _write_yaml(document: dict[str, Any]) -> str:
-    yaml = _yaml()
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-    if yaml.safe_load(text) != document:
-        # Unless they are escaped, PyYAML reads Unicode line breaks such as U+0085 as spaces.
-        text = yaml.safe_dump(document, sort_keys=False)
+    dump = partial(_yaml().dump, document, Dumper=_dumper_class(), sort_keys=False)
+    text: str = dump(allow_unicode=True)
+    if not text.replace("\n", "").isprintable() or _read_yaml(text) != document:
+        # A terminal may interpret the characters of a text, and PyYAML reads line breaks such as U+0085 as spaces.
+        text = dump()
     return text
 
 
-READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}
+READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": _read_yaml}
 """The function that parses the text of each format, or raises a DocumentError."""
 
 WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": _write_toml, "yaml": _write_yaml}

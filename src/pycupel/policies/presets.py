@@ -12,29 +12,16 @@ from dataclasses import replace
 from typing import Self
 
 from pycupel import scorers
-from pycupel.errors import InvalidArgumentError, plain
-from pycupel.model.checks import argument_of, checked_bool, checked_str, quoted
-from pycupel.model.frozen import FrozenDict
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import argument_of, checked_bool, checked_str
 from pycupel.model.names import find_name, name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import LOAD_POLICY, PresetName, as_policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
 from pycupel.slicers import GreedySlice, KnapsackSlice
-
-__all__ = [
-    "CHAT",
-    "CODE_REVIEW",
-    "DEBUGGING",
-    "DOCUMENT_QA",
-    "LONG_RUNNING",
-    "PRESETS",
-    "RAG",
-    "TOOL_USE",
-    "PolicyRegistry",
-    "known_preset",
-    "preset",
-]
+from pycupel.text import one_line, quoted
+from pycupel.values import FrozenDict
 
 # Strict score order. With exponent 0, `best_first` has no effect; it only states the intention.
 _BY_SCORE = GreedySlice(cost_exponent=0.0, best_first=True)
@@ -215,7 +202,7 @@ class PolicyRegistry:
         if policy is None:
             near = suggestion(intent, self)
             raise InvalidArgumentError(
-                f"No policy registered for intent '{plain(intent)}'.",
+                f"No policy registered for intent '{one_line(intent)}'.",
                 argument="intent",
                 value=intent,
                 hint=f"Registered intents: {', '.join(self) or 'none'}{near}",

@@ -9,13 +9,11 @@ from typing import Any
 from pycupel.codecs.base import Codec, Context, Schema, must_be
 from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import REQUIRED, Field, Record, camel, snake
-from pycupel.errors import DocumentError, InvalidArgumentError, plain
-from pycupel.model.checks import quoted, shortened
+from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.names import suggestion
 from pycupel.registry import Registry
 from pycupel.scorers.similarity import SimilarityScorer
-
-__all__ = ["Strategy", "by_name", "name_or_object", "registered_name"]
+from pycupel.text import one_line, quoted, shortened
 
 _RESERVED = ("type", "weight")
 
@@ -54,7 +52,7 @@ def registered_name(registry: Registry) -> Codec:
 
 
 def _qualname(value: Any) -> str:
-    return plain(getattr(value, "__qualname__", "")) or shortened(value, 200)
+    return one_line(getattr(value, "__qualname__", "")) or shortened(value, 200)
 
 
 def _spellings(name: str) -> list[str]:

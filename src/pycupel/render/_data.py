@@ -17,18 +17,15 @@ from pycupel.diagnostics import (
     PinnedOverride,
     SelectionReport,
 )
-from pycupel.diagnostics.entries import pinned_tokens
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, pinned_tokens
 from pycupel.diagnostics.report import score_parts
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import shortened
 from pycupel.model.version import version_mark
 from pycupel.render._layout import clipped, count
 from pycupel.render._reasons import explain, name_of
 from pycupel.render._rows import Entry, RowIndex, Table
 from pycupel.render._shares import held_tokens
-
-__all__ = ["Data", "Kinds", "budget_data", "plain", "report_data", "use_data"]
+from pycupel.text import shortened
 
 Data: TypeAlias = dict[str, Any]
 
@@ -48,7 +45,7 @@ _INCLUDED_TITLES: Mapping[str, str] = {
 }
 
 
-def plain(value: float) -> float | str:
+def script_number(value: float) -> float | str:
     """Convert a number for JavaScript; to a text if it is too large or not finite."""
     if isinstance(value, int):
         return value if value.bit_length() < 64 else count(value)
@@ -84,15 +81,15 @@ class Kinds:
             color = min(self.index(item), _MAX_KINDS)
             tokens[color] += item.tokens
             numbers[color] += 1
-        return [[plain(each), number] for each, number in zip(tokens, numbers, strict=True)]
+        return [[script_number(each), number] for each, number in zip(tokens, numbers, strict=True)]
 
 
 def budget_data(budget: ContextBudget) -> Data:
     return {
-        "max": plain(budget.max_tokens),
-        "target": plain(budget.target_tokens),
-        "reserve": plain(budget.output_reserve),
-        "slots": plain(sum(budget.reserved_slots.values())),
+        "max": script_number(budget.max_tokens),
+        "target": script_number(budget.target_tokens),
+        "reserve": script_number(budget.output_reserve),
+        "slots": script_number(sum(budget.reserved_slots.values())),
         "margin": budget.estimation_safety_margin_percent,
     }
 
@@ -103,9 +100,9 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
     return {
         "items": len(items),
         "shortened": sum([version_mark(item) is not None for item in items]),
-        "tokens": plain(used),
-        "pinned": plain(pinned),
-        "held": 0 if budget is None else plain(held_tokens(budget, used, pinned)),
+        "tokens": script_number(used),
+        "pinned": script_number(pinned),
+        "held": 0 if budget is None else script_number(held_tokens(budget, used, pinned)),
         "kinds": kinds.shares(items),
     }
 
@@ -136,16 +133,16 @@ def report_data(
 def _summary(report: SelectionReport, kinds: Kinds) -> Data:
     return {
         "candidates": report.total_candidates,
-        "considered": plain(report.total_tokens_considered),
+        "considered": script_number(report.total_tokens_considered),
         "budget": None if report.budget is None else budget_data(report.budget),
         "use": use_data(report.items, pinned_tokens(report.included), report.budget, kinds),
         "notes": [*report.notes],
         "shortfalls": [
-            [clipped(kind.value, _LONGEST_NAME), plain(required), plain(found)]
+            [clipped(kind.value, _LONGEST_NAME), script_number(required), script_number(found)]
             for kind, required, found in report.count_requirement_shortfalls
         ],
         "times": [
-            [clipped(stage, _LONGEST_NAME), plain(items), plain(duration)]
+            [clipped(stage, _LONGEST_NAME), script_number(items), script_number(duration)]
             for stage, duration, items, message in report.events
             if message is None
         ],
@@ -157,8 +154,8 @@ def _columns(table: Table, kinds: Kinds, *, text: bool) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "kind": [kinds.index(item) for item in items],
         "source": [clipped(item.source.value, _LONGEST_NAME) for item in items],
-        "tokens": [plain(item.tokens) for item in items],
-        "original": [None if item.original_tokens is None else plain(item.original_tokens) for item in items],
+        "tokens": [script_number(item.tokens) for item in items],
+        "original": [None if item.original_tokens is None else script_number(item.original_tokens) for item in items],
         "time": [None if item.timestamp is None else item.timestamp.isoformat() for item in items],
     }
     if text:
@@ -181,7 +178,7 @@ def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[
     found = RowIndex(parts.items).find(items)
     scorers = [[type(scorer).__name__, weight] for scorer, weight, _ in parts.columns]
     scores = [column for _, _, column in parts.columns]
-    return scorers, [None if row is None else [plain(column[row]) for column in scores] for row in found]
+    return scorers, [None if row is None else [script_number(column[row]) for column in scores] for row in found]
 
 
 class _Reasons:
@@ -203,7 +200,7 @@ class _Reasons:
             f"{prefix}in": [
                 None if entry is None else int(not isinstance(entry.reason, ExclusionReason)) for entry in entries
             ],
-            f"{prefix}score": [None if entry is None else plain(entry.score) for entry in entries],
+            f"{prefix}score": [None if entry is None else script_number(entry.score) for entry in entries],
             f"{prefix}reason": [None if each is None else each[0] for each in texts],
             f"{prefix}why": [None if each is None else each[1] or None for each in texts],
         }

@@ -14,27 +14,6 @@ from textwrap import wrap
 from typing import NamedTuple, TypeAlias
 from unicodedata import category, east_asian_width
 
-__all__ = [
-    "ALARM",
-    "HEADING",
-    "QUIET",
-    "Line",
-    "Row",
-    "Span",
-    "Table",
-    "bar",
-    "clipped",
-    "columns",
-    "count",
-    "finish",
-    "listed",
-    "milliseconds",
-    "number",
-    "paragraph",
-    "plural",
-    "share",
-]
-
 # ANSI's codes for bold, faint and red.
 HEADING, QUIET, ALARM = "1", "2", "31"
 

@@ -9,10 +9,8 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import checked_bool, checked_count, checked_int
-from pycupel.model.frozen import sealed
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, count, finish, paragraph
-
-__all__ = ["Page"]
+from pycupel.values import sealed
 
 _MIN_WIDTH = 40
 _COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")

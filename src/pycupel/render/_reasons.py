@@ -18,8 +18,6 @@ from pycupel.diagnostics import (
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.render._layout import clipped, count, number
 
-__all__ = ["Explanation", "explain", "name_of"]
-
 _LONGEST_NAME = 40
 _LONGEST_QUOTE = 24
 

@@ -13,8 +13,6 @@ from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.model.version import origin_key
 
-__all__ = ["Entry", "RowIndex", "Table", "entries_of"]
-
 Entry: TypeAlias = IncludedItem | ExcludedItem
 
 # How many rows a page has.

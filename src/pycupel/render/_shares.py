@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pycupel.diagnostics import IncludedItem, InclusionReason, SelectionReport
-from pycupel.diagnostics.entries import pinned_tokens
+from pycupel.diagnostics.reasons import pinned_tokens
 from pycupel.model import ContextBudget, ContextKind
 from pycupel.render._layout import ALARM, QUIET, Line, Row, Span, bar, share
 from pycupel.render._page import Page
-
-__all__ = ["held_tokens", "share_lines"]
 
 _COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
 _SYMBOLS = "#=+*o%@x&$"

@@ -11,10 +11,8 @@ from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.percent import enlarged
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._data import Data, Kinds, plain, use_data
+from pycupel.render._data import Data, Kinds, script_number, use_data
 from pycupel.render._rows import RowIndex
-
-__all__ = ["MOST_POINTS", "all_tokens", "sweep_data"]
 
 MOST_POINTS = 64
 # This many of them lie between 0 and twice the target, the range that matters most.
@@ -77,7 +75,8 @@ def _point(point: BudgetPoint, kinds: Kinds) -> Data:
     budget, items = point.budget, point.items
     pinned = sum([item.tokens for item in items if item.pinned])
     use = use_data(items, pinned, budget, kinds)
-    return {"target": plain(budget.target_tokens), "max": plain(budget.max_tokens), "ok": point.feasible, "use": use}
+    target, limit = script_number(budget.target_tokens), script_number(budget.max_tokens)
+    return {"target": target, "max": limit, "ok": point.feasible, "use": use}
 
 
 def _deltas(rows: Iterable[int]) -> list[int]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from pycupel.model.frozen import sealed
-from pycupel.render._data import plain
+from pycupel.render._data import script_number
+from pycupel.values import sealed
 
 __all__ = ["Bar", "Bars", "Figure", "Figures", "Growth", "Life", "Mark", "Notes", "Panel", "Rows", "panel_data"]
 
@@ -171,5 +171,5 @@ def panel_data(panel: Panel) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return plain(value)
+        return script_number(value)
     return [_plain(each) for each in cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else value

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pycupel.messages.providers._tables import CALL, PART_TYPES, RESULT
 from pycupel.replay.log import Call, Compaction, History
 from pycupel.replay.shapes import as_dict, as_dicts, as_name, text_of
 
@@ -140,12 +141,12 @@ def _accepted(messages: list[_Message]) -> Iterator[list[_Block]]:
     for index, message in enumerate(messages):
         blocks = list(filter(_is_sound, message.blocks))
         if message.role == "user":
-            yield [*_results(blocks, called), *(block for block in blocks if block["type"] != "tool_result")]
+            yield [*_results(blocks, called), *(block for block in blocks if not _is(RESULT, block))]
             continue
         if index + 1 < len(messages):
             answered = {as_name(block.get("tool_use_id")) for block in messages[index + 1].blocks}
-            blocks = [block for block in blocks if block["type"] != "tool_use" or as_name(block.get("id")) in answered]
-        called = {as_name(block.get("id")) for block in blocks if block["type"] == "tool_use"}
+            blocks = [block for block in blocks if not _is(CALL, block) or as_name(block.get("id")) in answered]
+        called = {as_name(block.get("id")) for block in blocks if _is(CALL, block)}
         yield blocks
 
 
@@ -153,9 +154,15 @@ def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
     """Return the first result of each call in the previous message."""
     open_calls = set(called)
     for block in blocks:
-        if block["type"] == "tool_result" and as_name(block.get("tool_use_id")) in open_calls:
+        if _is(RESULT, block) and as_name(block.get("tool_use_id")) in open_calls:
             open_calls.remove(as_name(block.get("tool_use_id")))
             yield block
+
+
+def _is(kind: str, block: _Block) -> bool:
+    """Whether a block is a call that the caller answers, or its result."""
+    meaning = PART_TYPES.get(block["type"])
+    return meaning is not None and meaning.kind == kind and meaning.needs_id
 
 
 def _is_sound(block: _Block) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.providers import Provider
-from pycupel.model.frozen import sealed
+from pycupel.messages.providers._base import Provider
 from pycupel.replay.shapes import as_dict, as_name
 from pycupel.tokens.counters import reported_tokens
+from pycupel.values import sealed
 
 __all__ = ["Call", "Compaction", "History", "Log"]
 

@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pycupel.replay.parts import ASSISTANT, RESULTS, SYSTEM, USER, Part
+from pycupel.messages.counting import ASSISTANT, SYSTEM, TOOL_CALLS, TOOL_RESULTS, USER
+from pycupel.replay.parts import Part
 
 __all__ = ["Needed", "identifiers", "needed_of"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
 # Unlike a word, an identifier has an underscore, a path, a digit, or a capital inside.
 _IDENTIFIER = re.compile(r"[_/.\d:]|[a-z][A-Z]")
-_SPOKEN = frozenset({SYSTEM, USER, ASSISTANT})
+_BY_AGENT = frozenset({ASSISTANT, TOOL_CALLS})
+_SPOKEN = frozenset({SYSTEM, USER, *_BY_AGENT})
 
 
 def identifiers(text: str) -> set[str]:
@@ -46,12 +48,12 @@ def needed_of(messages: int, parts: Iterable[Part]) -> Needed:
     """Find what was needed later in a history with this many messages and these parts."""
     spoken, results, by_agent = ([set[str]() for _ in range(messages)] for _ in range(3))
     for part in parts:
-        if part.kind == RESULTS:
+        if part.kind == TOOL_RESULTS:
             results[part.message] |= identifiers(part.text)
         elif part.kind in _SPOKEN:
             words = identifiers(part.text)
             spoken[part.message] |= words
-            if part.kind == ASSISTANT:
+            if part.kind in _BY_AGENT:
                 by_agent[part.message] |= words
     last: dict[str, int] = {}
     said: set[str] = set()

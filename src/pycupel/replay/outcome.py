@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pycupel.model.frozen import sealed
+from pycupel.values import sealed
 
 __all__ = ["DEFAULT_RATES", "CacheRates", "PolicyReplay"]
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pycupel.compressed import open_binary
+from pycupel.compressed import errors_naming, limited_lines, open_binary
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.replay.claude_code import ClaudeCode
 from pycupel.replay.codex import Codex
@@ -42,12 +42,13 @@ def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -
 
     Raises:
         TypeError: source is neither.
+        DocumentError: the file is compressed and damaged, or has a line of more than 256 MiB.
         OSError: the file cannot be read.
     """
     if not isinstance(source, (str, os.PathLike)):
         return _read(checked_iterable("source", "a path or an iterable of lines", source))
-    with open_binary(source) as file:
-        return _read(file)
+    with open_binary(source) as file, errors_naming(os.fspath(source)):
+        return _read(limited_lines(file))
 
 
 def _checked_lines(lines: Iterable[Any]) -> Iterator[str | bytes]:

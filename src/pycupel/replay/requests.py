@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from pycupel.messages.detect import provider_of_part
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.replay.log import Call, History
 from pycupel.replay.shapes import as_dict, as_dicts, as_name
@@ -22,8 +23,6 @@ _RESPONSES: ResolvedProviderName = "responses"
 _GEMINI: ResolvedProviderName = "gemini"
 _ANTHROPIC: ResolvedProviderName = "anthropic"
 _MISTRAL: ResolvedProviderName = "mistral"
-# Only Anthropic's messages have these.
-_ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
 # The fields of requests with the system prompt, and of responses with the counts.
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
 _USAGE = ("usage", "usageMetadata", "usage_metadata")
@@ -159,4 +158,4 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
 
 
 def _is_anthropic(message: _Message) -> bool:
-    return any(as_name(block.get("type")) in _ANTHROPIC_BLOCKS for block in as_dicts(message.get("content")))
+    return any(provider_of_part(block) == _ANTHROPIC for block in as_dicts(message.get("content")))

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias, cast, overload
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import resolve_counter
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_callable, checked_float, checked_iterable, shortened, wrong_type
+from pycupel.model.checks import checked_callable, checked_float, checked_iterable, wrong_type
 from pycupel.model.names import find_name
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log
 from pycupel.replay.outcome import DEFAULT_RATES, CacheRates, PolicyReplay
 from pycupel.replay.session import BASELINES, BASELINES_HINT, NEWEST_FIRST, BaselineName, Session, call_indices
+from pycupel.text import shortened
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["counter_for", "histories_of", "replay"]
@@ -65,7 +66,7 @@ def replay(
 
     Args:
         log: The result of `read_log`, or one of its histories.
-        budget: The limits for the messages of a prompt, or just a number of tokens.
+        budget: The limits for a prompt, or just a number of tokens.
         policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset,
             "newest-first" for the usual approach, or "as-logged" for what was sent.
         counter: Counts tokens: a function from str to int, or a name for `get_counter`.

@@ -8,12 +8,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages.providers._tables import item_type
 from pycupel.model import ContextBudget
 from pycupel.pipeline import Policy
 from pycupel.replay.log import History
 from pycupel.replay.needed import needed_of
 from pycupel.replay.outcome import PolicyReplay
-from pycupel.replay.parts import Splitter, tokens_by_message
+from pycupel.replay.parts import Prompts, parts_of
 from pycupel.replay.shapes import as_name
 
 __all__ = [
@@ -54,8 +55,8 @@ def prompt_start(history: History, index: int) -> tuple[int, str]:
 
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
-    kind = str(message.get("type"))
-    return as_name(message.get("role")) in {"assistant", "model"} or kind == "reasoning" or kind.endswith("_call")
+    item = item_type(str(message.get("type")))
+    return as_name(message.get("role")) in {"assistant", "model"} or (item is not None and item.role == "assistant")
 
 
 class _Sent(NamedTuple):
@@ -75,9 +76,9 @@ class Session:
         self._provider = history.resolved_provider
         # The index of each message, by its identity.
         self._indices = {id(message): n for n, message in enumerate(history.messages)}
-        parts = Splitter(self._provider, count).parts(history.messages)
-        self._needed = needed_of(len(history.messages), parts)
-        self._tokens = tokens_by_message(history.messages, parts)
+        self._prompts = Prompts(history, count)
+        self._needed = needed_of(len(history.messages), self._prompts.parts)
+        self._tokens = [view.tokens for view in self._prompts.views]
         self._limit = ContextBudget.of(budget).available_tokens
 
     def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:
@@ -85,7 +86,8 @@ class Session:
         send: Callable[[int], _Sent | None]
         send = self._selected(policy) if isinstance(policy, Policy) else self._baseline(BASELINES[policy])
         for index in call_indices(self._history):
-            needed = self._needed.at(index) if sum(self._tokens[:index]) > self._limit else set[str]()
+            whole = self._prompts.beside_tokens + sum(self._tokens[:index])
+            needed = self._needed.at(index) if whole > self._limit else set[str]()
             sent = send(index)
             if sent is None:
                 yield PolicyReplay(label, calls=1, too_large=1, needed=len(needed))
@@ -116,7 +118,7 @@ class Session:
 
     def _held_by(self, message: Any) -> frozenset[str]:
         """Return the identifiers in a message that is not from the history, such as a shortened one."""
-        return needed_of(1, Splitter(self._provider, len).split(0, message)).held[0]
+        return needed_of(1, parts_of(self._provider.read([message]))).held[0]
 
     def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
         previous: MessageSelection | None = None
@@ -133,13 +135,16 @@ class Session:
                     policy=policy,
                     counter=self._count,
                     previous=before,
+                    system=self._history.system or None,
+                    tools=self._history.tools or None,
                 )
             except UnitTooLargeError:
                 return None
             is_cut = before is not None and (
                 previous.kept[: len(before.kept)] != before.kept or previous.shortened != before.shortened
             )
-            return _Sent(previous.messages, previous.total_tokens, previous.stable_prefix_tokens, is_cut)
+            reused = 0 if before is None else self._prompts.beside_tokens + previous.stable_prefix_tokens
+            return _Sent(previous.messages, previous.usage.prompt, reused, is_cut)
 
         return send
 
@@ -154,23 +159,26 @@ class Session:
                 return None
             same = [n for n, _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, before, strict=False))]
             is_cut = len(same) < len(before)
+            beside = self._prompts.beside_tokens
+            reused = beside + self._size(same) if before else 0
             before = kept
-            return _Sent([self._message(n) for n in kept], self._size(kept), self._size(same), is_cut)
+            return _Sent([self._message(n) for n in kept], beside + self._size(kept), reused, is_cut)
 
         return send
 
     def _size(self, indices: Iterable[int]) -> int:
-        return sum(self._tokens[n] if n >= 0 else self._count(self._history.compactions[~n].summary) for n in indices)
+        summaries = self._history.compactions
+        return sum(self._tokens[n] if n >= 0 else self._prompts.summary(summaries[~n].summary).tokens for n in indices)
 
     def _message(self, index: int) -> Any:
         if index >= 0:
             return self._history.messages[index]
-        return {"role": "user", "content": self._history.compactions[~index].summary}
+        return self._provider.user_message(self._history.compactions[~index].summary)
 
     def newest_first(self, index: int) -> list[int]:
         """Choose the system prompts and the newest messages that fit; nothing at all if no message does."""
-        systems = [n for n in range(index) if as_name(self._history.messages[n].get("role")) in {"system", "developer"}]
-        left = self._limit - self._size(systems)
+        systems = [n for n in range(index) if self._prompts.views[n].role == "system"]
+        left = self._limit - self._prompts.beside_tokens - self._size(systems)
         newest: list[int] = []
         for n in range(index - 1, -1, -1):
             if n in systems:

@@ -6,29 +6,19 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import count_messages, lint_messages
+from pycupel.messages import lint_messages
+from pycupel.messages.counting import KINDS, TOOL_RESULTS
 from pycupel.replay.log import History, Log
-from pycupel.replay.parts import (
-    ASSISTANT,
-    IMAGES,
-    RESULTS,
-    SUMMARY,
-    SYSTEM,
-    THINKING,
-    TOOLS,
-    USER,
-    Part,
-    Splitter,
-    tokens_by_message,
-)
+from pycupel.replay.parts import Part, Prompts
 from pycupel.replay.run import counter_for, histories_of
 from pycupel.replay.session import call_indices, prompt_start
 from pycupel.replay.window import NOT_IN_FILE, ContextUsage, Growth, Waste, WindowShare
+from pycupel.shorten import ToolCall
+from pycupel.shorten.superseded import superseded_by
 from pycupel.tokens.counters import Counter, CounterLike
 
 __all__ = ["context_usage"]
 
-_ORDER = (SYSTEM, TOOLS, SUMMARY, USER, ASSISTANT, THINKING, RESULTS, IMAGES)
 _LARGEST = 10
 # Calls with less appended text are ignored; with fewer calls than this, the counter is not corrected.
 _MIN_TOKENS, _MIN_PAIRS = 40, 5
@@ -52,12 +42,10 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
     """
     history = _largest_history(histories_of(log))
     count = _calibrated(history, counter_for(history, counter))
-    splitter = Splitter(history.resolved_provider, count)
-    parts = splitter.parts(history.messages)
-    sizes = tokens_by_message(history.messages, parts)
-    prompts = _prompts(history, sizes, count)
+    session = Prompts(history, count)
+    prompts = _prompts(history, session)
     index, number, total, is_counted = _largest_prompt(history, prompts)
-    window = _window(history, parts, index, splitter, count)
+    window = _window(history, session, index)
     shown = sum(part.tokens for part in window)
     superseded, repeated = _wasted(window)
     hidden = [WindowShare(NOT_IN_FILE, "", 0, total - shown)] if is_counted and total > shown else []
@@ -85,7 +73,7 @@ def _largest_history(histories: Sequence[History]) -> History:
 
 def _calibrated(history: History, count: Counter) -> Counter:
     """Correct the counter by comparing the text appended between calls with the growth of the prompts."""
-    sizes = tokens_by_message(history.messages, Splitter(history.resolved_provider, count).parts(history.messages))
+    sizes = [view.tokens for view in history.resolved_provider.read(history.messages, count)]
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):
         if before.prompt_tokens and after.prompt_tokens and not _is_compacted(history, before.index, after.index):
@@ -115,14 +103,17 @@ def _is_compacted(history: History, before: int, after: int) -> bool:
     return any(before < each.index <= after for each in history.compactions)
 
 
-def _prompts(history: History, sizes: Sequence[int], count: Counter) -> list[tuple[int, int]]:
+def _prompts(history: History, session: Prompts) -> list[tuple[int, int]]:
     """Return the index of each call and the size of its prompt, counted by the provider or else by pycupel."""
-    sums = [*accumulate(sizes, initial=0)]
+    sums = [*accumulate([view.tokens for view in session.views], initial=session.beside_tokens)]
     logged = {call.index: call.prompt_tokens for call in history.calls}
     prompts: list[tuple[int, int]] = []
     for index in call_indices(history):
         start, summary = prompt_start(history, index)
-        prompts.append((index, logged.get(index) or sums[index] - sums[start] + (count(summary) if summary else 0)))
+        replaced = sums[start] - session.beside_tokens
+        prompts.append(
+            (index, logged.get(index) or sums[index] - replaced + (session.summary(summary).tokens if summary else 0))
+        )
     return prompts
 
 
@@ -135,43 +126,37 @@ def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tup
     return index, number + 1, tokens, any(call.index == index and call.prompt_tokens for call in history.calls)
 
 
-def _window(history: History, parts: Iterable[Part], index: int, splitter: Splitter, count: Counter) -> list[Part]:
+def _window(history: History, session: Prompts, index: int) -> list[Part]:
     """Return the parts of the prompt at an index."""
     start, summary = prompt_start(history, index)
-    window = [part for part in parts if start <= part.message < index]
-    if summary:
-        window.insert(0, splitter.text(SUMMARY, summary))
-    if history.tools:
-        with_tools, without = (
-            count_messages([], history.provider, count, model=history.model, tools=tools)
-            for tools in (history.tools, None)
-        )
-        window.insert(0, Part(-1, TOOLS, "", "", with_tools - without))
-    if history.system:
-        window.insert(0, splitter.text(SYSTEM, history.system))
-    return window
+    first = [session.summary(summary)] if summary else []
+    return [*session.beside, *first, *(part for part in session.parts if start <= part.message < index)]
 
 
 def _rows(window: Iterable[Part]) -> list[WindowShare]:
     """Sum the parts by kind, in the usual order, and results by tool, the largest first."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[tuple[str, str], list[Part]] = {}
     for part in window:
-        groups.setdefault((part.kind, part.tool if part.kind == RESULTS else ""), []).append(part.tokens)
-    rows = [WindowShare(kind, tool, len(tokens), sum(tokens)) for (kind, tool), tokens in groups.items()]
-    return sorted(rows, key=lambda row: (_ORDER.index(row.kind), -row.tokens, row.tool))
+        groups.setdefault((part.kind, part.tool if part.kind == TOOL_RESULTS else ""), []).append(part)
+    rows = [
+        WindowShare(kind, tool, len([part for part in parts if not part.is_bare]), sum([part.tokens for part in parts]))
+        for (kind, tool), parts in groups.items()
+    ]
+    return sorted(rows, key=lambda row: (KINDS.index(row.kind), -row.tokens, row.tool))
 
 
-def _wasted(window: Iterable[Part]) -> tuple[Waste, Waste]:
+def _wasted(window: Sequence[Part]) -> tuple[Waste, Waste]:
     """Find superseded results, and other repeated parts. The newest of each does not count."""
+    results = [part for part in window if part.kind == TOOL_RESULTS]
+    later = superseded_by([part.call or ToolCall("", {}) for part in results])
+    outdated = {id(part) for part, by in zip(results, later, strict=True) if by is not None}
     superseded, repeated = list[int](), list[int]()
-    calls, texts = set[str](), set[str]()
-    for part in reversed(list(window)):
-        if part.kind == RESULTS and part.call in calls:
+    texts = set[str]()
+    for part in reversed(window):
+        if id(part) in outdated:
             superseded.append(part.tokens)
         elif part.tokens >= _MIN_REPEATED and part.text in texts:
             repeated.append(part.tokens)
-        if part.kind == RESULTS and part.call:
-            calls.add(part.call)
         if part.text:
             texts.add(part.text)
     return Waste(len(superseded), sum(superseded)), Waste(len(repeated), sum(repeated))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pycupel.messages import Finding
-from pycupel.model.frozen import sealed
 from pycupel.replay.log import History
 from pycupel.replay.parts import Part
 from pycupel.tokens.counters import Counter
+from pycupel.values import sealed
 
 __all__ = ["NOT_IN_FILE", "ContextUsage", "Growth", "Waste", "WindowShare"]
 
@@ -21,8 +21,8 @@ class WindowShare(NamedTuple):
     """A row of the window."""
 
     kind: str
-    """"system", "tools", "summary", "user", "assistant", "thinking", "tool results", "images", or "not in the file" for
-    what the provider counted and the log does not show.
+    """"system", "tools", "user", "assistant", "thinking", "tool_calls", "tool_results", "images", "files", or
+    "not in the file" for what the provider counted and the log does not show.
     """
 
     tool: str
@@ -76,7 +76,7 @@ class ContextUsage:
     """The ten largest parts."""
 
     superseded: Waste
-    """Results of calls that were repeated later, with the same arguments."""
+    """Results that a later call has outdated, as `pycupel.shorten.superseded` finds them."""
 
     repeated: Waste
     """Other parts whose text is repeated later."""

@@ -15,8 +15,6 @@ from threading import Lock
 from pycupel.kernels.relevance import Analysis
 from pycupel.kernels.words import terms, words
 
-__all__ = ["MAX_BYTES", "analyse", "cached_bytes", "clear_caches"]
-
 MAX_BYTES = 64 * 1024 * 1024
 
 # Memory per entry that getsizeof does not count: slots in dictionaries, headers, a tuple, small integers.

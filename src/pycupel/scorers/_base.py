@@ -15,18 +15,6 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import MAX_NESTING, as_float, checked_iterable
 from pycupel.protocols import Scorer
 
-__all__ = [
-    "CONVERSATION",
-    "Batch",
-    "WrappingScorer",
-    "batches",
-    "check_nesting",
-    "combined",
-    "score_all",
-    "score_once",
-    "score_one",
-]
-
 Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 
 # The kinds whose order in the input is meaningful: messages, and the output of tools.

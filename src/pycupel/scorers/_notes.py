@@ -7,11 +7,9 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from pycupel.model import ContextItem
-from pycupel.model.checks import quoted
 from pycupel.scorers._parts import Shares, field_of, leaves_of
 from pycupel.scorers.reflexive import ReflexiveScorer
-
-__all__ = ["ScorerTraits", "clamping_notes", "scorer_notes", "traits_of"]
+from pycupel.text import quoted
 
 _HINT = "future_relevance_hint"
 _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'

@@ -10,8 +10,6 @@ from pycupel.scorers._base import WrappingScorer
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 
-__all__ = ["Shares", "field_of", "leaves_of", "parts_of"]
-
 Shares = list[tuple[Any, float]]
 
 

@@ -15,8 +15,7 @@ from pycupel.scorers._parts import leaves_of
 from pycupel.scorers.boosted import BoostedScorer
 from pycupel.scorers.composite import CompositeScorer
 from pycupel.scorers.reflexive import ReflexiveScorer
-
-__all__ = ["bind_query", "bind_stream", "bound_query", "scores_relevance"]
+from pycupel.values import hold
 
 
 def bound_query(scorer: Any) -> str:
@@ -55,6 +54,12 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
 def bind_stream(scorer: Scorer) -> Scorer:
     """Prepare every inner scorer that has a method `_for_stream()` for items that arrive in batches."""
     return _Binding("_for_stream").bind(scorer)
+
+
+def query_of(scorer: Scorer) -> str | None:
+    """Return the question that a scorer, or one inside it, was bound to; None if there is none."""
+    queries: list[Any] = [getattr(leaf, "query", None) for leaf, _ in leaves_of(scorer)]
+    return next((query for query in queries if isinstance(query, str)), None)
 
 
 def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
@@ -100,8 +105,8 @@ def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scor
         weights = [weight for _, weight in scorer.entries]
         new._hold(zip(children, weights, strict=True))
     else:
-        object.__setattr__(new, "inner", children[0])
+        hold(new, inner=children[0])
         if isinstance(scorer, BoostedScorer):
-            object.__setattr__(new, "boosts", children[1:])
+            hold(new, boosts=children[1:])
     scorer_with_query: Scorer = new
     return scorer_with_query

@@ -8,8 +8,6 @@ from typing import Any
 from pycupel.errors import ScorerConfigError
 from pycupel.model.checks import argument_of, as_float, checked_mapping
 
-__all__ = ["bad_weight", "checked_weight", "weight_items"]
-
 
 def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
     """Return the entries of a mapping to weights, not checked yet."""

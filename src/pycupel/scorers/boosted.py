@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from pycupel.kernels.blend import product
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_one
-
-__all__ = ["BoostedScorer"]
+from pycupel.values import hold, sealed
 
 
 @sealed
@@ -27,10 +25,6 @@ class BoostedScorer(WrappingScorer):
     """The score of `inner`, multiplied by the score of each boost, from left to right.
 
     `BoostedScorer(inner, a, b)` and `BoostedScorer(inner, boosts=[a, b])` are the same.
-
-    Attributes:
-        inner: The scorer to multiply.
-        boosts: The scorers to multiply it by, usually `MetadataKeyScorer`s.
 
     Raises:
         TypeError: an argument is not a scorer.
@@ -45,8 +39,8 @@ class BoostedScorer(WrappingScorer):
 
     def __init__(self, inner: Scorer, *more: Scorer, boosts: Iterable[Scorer] = ()) -> None:
         given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))
-        object.__setattr__(self, "inner", checked_scorer("inner", inner))
-        object.__setattr__(self, "boosts", tuple(checked_scorer(f"boosts[{i}]", b) for i, b in enumerate(given)))
+        boosts = tuple(checked_scorer(f"boosts[{i}]", boost) for i, boost in enumerate(given))
+        hold(self, inner=checked_scorer("inner", inner), boosts=boosts)
         check_nesting(self, "inner", [self.inner])
         check_nesting(self, "boosts", self.boosts)
 

@@ -11,21 +11,16 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.blend import weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import as_float, checked_pairs
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_one
 from pycupel.scorers._weights import bad_weight
-
-__all__ = ["CompositeScorer"]
+from pycupel.values import hold, sealed
 
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CompositeScorer(WrappingScorer):
     """The weighted average of other scorers.
-
-    Attributes:
-        entries: Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25.
 
     Raises:
         TypeError: an entry is not a pair of a scorer and a number.
@@ -49,13 +44,13 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
-        object.__setattr__(self, "_normalized", tuple(weight / total_weight for _, weight in checked))
+        hold(self, _normalized=tuple(weight / total_weight for _, weight in checked))
         self._hold(checked)
         check_nesting(self, "entries", self.children)
 
     def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
-        object.__setattr__(self, "entries", tuple(entries))
-        object.__setattr__(self, "_batches", batches(self.children))
+        hold(self, entries=tuple(entries))
+        hold(self, _batches=batches(self.children))
 
     @property
     def children(self) -> tuple[Scorer, ...]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import pow  # noqa: A004 - of floats only
-from typing import Any, ClassVar, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import argument_of, as_float, checked_float, checked_pairs, is_aware, refuse_class, wrong_type
-from pycupel.model.frozen import sealed
-from pycupel.model.optionless import Optionless
+from pycupel.model.checks import (
+    SHARE,
+    argument_of,
+    as_float,
+    checked_float,
+    checked_pairs,
+    is_aware,
+    refuse_class,
+    rule,
+    wrong_type,
+)
 from pycupel.protocols import TimeProvider
-
-__all__ = ["Curve", "DecayScorer", "Exponential", "Step", "SystemTimeProvider", "Window"]
+from pycupel.values import check_fields, hold, sealed
 
 _ZERO = timedelta(0)
 
@@ -29,25 +36,53 @@ class Curve(Protocol):
         ...
 
 
+def checked_clock(name: str, value: Any) -> Any:
+    """Check for an object with `now()`, or a function."""
+    refuse_class(name, value)
+    # A datetime has a now(), too, but it returns the machine's local time without a zone.
+    is_clock = isinstance(value, TimeProvider) and not isinstance(value, datetime)
+    if not (is_clock or callable(value)):
+        raise wrong_type(name, "an object with now() or a function", value)
+    return value
+
+
+def _checked_duration(name: str, value: Any) -> timedelta:
+    if not isinstance(value, timedelta):
+        raise wrong_type(name, "a timedelta", value)
+    if value <= _ZERO:
+        raise ScorerConfigError(
+            f"{name} must be greater than zero, not {value}", argument=argument_of(name), value=value
+        )
+    return value
+
+
+def _checked_half_life(_: str, value: Any) -> timedelta:
+    # DS-04: the specification wants its own spelling in the error, too.
+    return _checked_duration("half_life (halfLife)", value)
+
+
+def _checked_curve(name: str, value: Any) -> Any:
+    refuse_class(name, value)
+    if not isinstance(value, Curve):
+        raise wrong_type(name, "a curve: Exponential, Step or Window", value)
+    return value
+
+
 @sealed
 @dataclass(frozen=True, slots=True)
 class Exponential:
     """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`.
-
-    Attributes:
-        half_life: The time in which the score halves, greater than zero.
 
     Raises:
         TypeError: it is not a timedelta.
         ScorerConfigError: it is not greater than zero.
     """
 
-    half_life: timedelta
+    half_life: timedelta = field(metadata=rule(_checked_half_life))
     """The time in which the score halves, greater than zero."""
 
     def __post_init__(self) -> None:
-        # DS-04: the specification wants its own spelling in the error, too.
-        _checked_duration("half_life (halfLife)", self.half_life)
+        check_fields(self, ScorerConfigError)
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""
@@ -58,9 +93,6 @@ class Exponential:
 @dataclass(frozen=True, slots=True, init=False)
 class Step:
     """A curve of steps: the score of the first window that is longer than the age, or of the last window.
-
-    Attributes:
-        windows: Pairs of a maximum age and a score between 0 and 1, in order of age.
 
     Raises:
         TypeError: a pair has the wrong types.
@@ -82,7 +114,7 @@ class Step:
             checked.append((age, checked_float(f"windows[{i}]: score", score, ScorerConfigError, low=0.0, high=1.0)))
         if not checked:
             raise ScorerConfigError("windows must contain at least one entry", argument="windows")
-        object.__setattr__(self, "windows", tuple(checked))
+        hold(self, windows=tuple(checked))
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""
@@ -97,29 +129,26 @@ class Step:
 class Window:
     """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0.
 
-    Attributes:
-        max_age: The length of the window, greater than zero.
-
     Raises:
         TypeError: it is not a timedelta.
         ScorerConfigError: it is not greater than zero.
     """
 
-    max_age: timedelta
+    max_age: timedelta = field(metadata=rule(_checked_duration))
     """The length of the window, greater than zero."""
 
     def __post_init__(self) -> None:
-        _checked_duration("max_age", self.max_age)
+        check_fields(self, ScorerConfigError)
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""
         return 1.0 if age < self.max_age else 0.0
 
 
-class SystemTimeProvider(Optionless):
+@sealed
+@dataclass(frozen=True, slots=True)
+class SystemTimeProvider:
     """The clock of this machine."""
-
-    __slots__ = ()
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
@@ -133,11 +162,6 @@ class DecayScorer:
 
     The clock is read once per run, so all ages are consistent; with a live clock, two runs may differ.
 
-    Attributes:
-        time_provider: The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default.
-        curve: `Exponential`, `Step`, `Window`, or any object with `at(age)`.
-        null_timestamp_score: The score of items without a timestamp, from 0 to 1.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: `null_timestamp_score` is out of range.
@@ -146,22 +170,17 @@ class DecayScorer:
     reads: ClassVar[str] = "timestamp"
     """The field of items that the scorer reads."""
 
-    time_provider: TimeProvider | Callable[[], datetime]
+    time_provider: TimeProvider | Callable[[], datetime] = field(metadata=rule(checked_clock))
     """The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default."""
 
-    curve: Curve
+    curve: Curve = field(metadata=rule(_checked_curve))
     """`Exponential`, `Step`, `Window`, or any object with `at(age)`."""
 
-    null_timestamp_score: float = 0.5
+    null_timestamp_score: float = field(default=0.5, metadata=SHARE)
     """The score of items without a timestamp, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        checked_clock("time_provider", self.time_provider)
-        refuse_class("curve", self.curve)
-        if not isinstance(cast(Any, self.curve), Curve):
-            raise wrong_type("curve", "a curve: Exponential, Step or Window", self.curve)
-        score = checked_float("null_timestamp_score", self.null_timestamp_score, ScorerConfigError, low=0.0, high=1.0)
-        object.__setattr__(self, "null_timestamp_score", score)
+        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the curve's score at the item's age."""
@@ -188,23 +207,3 @@ class DecayScorer:
             raise wrong_type("the time that time_provider returned", "a datetime with a time zone", now)
         utc: datetime = now.astimezone(UTC)
         return utc
-
-
-def checked_clock(name: str, value: Any) -> Any:
-    """Check for an object with `now()`, or a function."""
-    refuse_class(name, value)
-    # A datetime has a now(), too, but it returns the machine's local time without a zone.
-    is_clock = isinstance(value, TimeProvider) and not isinstance(value, datetime)
-    if not (is_clock or callable(value)):
-        raise wrong_type(name, "an object with now() or a function", value)
-    return value
-
-
-def _checked_duration(name: str, value: Any) -> timedelta:
-    if not isinstance(value, timedelta):
-        raise wrong_type(name, "a timedelta", value)
-    if value <= _ZERO:
-        raise ScorerConfigError(
-            f"{name} must be greater than zero, not {value}", argument=argument_of(name), value=value
-        )
-    return value

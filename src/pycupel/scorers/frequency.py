@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pycupel.kernels.overlap import overlap_counts
 from pycupel.model import ContextItem
 from pycupel.model.names import fold
-from pycupel.model.optionless import Optionless
-
-__all__ = ["FrequencyScorer"]
+from pycupel.values import sealed
 
 
-class FrequencyScorer(Optionless):
+@sealed
+@dataclass(frozen=True, slots=True)
+class FrequencyScorer:
     """The share of the other items that have a tag in common: 1.0 if all have, 0.0 if none has or there are no tags.
 
     Tags are compared without regard to ASCII case.
     """
-
-    __slots__ = ()
 
     reads: ClassVar[str] = "tags"
     """The field of items that the scorer reads."""

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
-from pycupel.model.brief import shown
-from pycupel.model.checks import duplicate_kind, quoted
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.model.checks import duplicate_kind, inside
 from pycupel.scorers._weights import checked_weight, weight_items
-
-__all__ = ["KindScorer"]
+from pycupel.text import quoted, shown
+from pycupel.values import FrozenDict, hold, sealed
 
 DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
     {
@@ -30,17 +28,13 @@ DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
 class KindScorer:
     """The weight of the item's kind; 0.0 for a kind without a weight.
 
-    Attributes:
-        weights: A weight of 0 or more for each kind; it may exceed 1. Kinds may be plain strings. Default: system
-            prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
-
     Raises:
         TypeError: an argument has the wrong type.
         InvalidItemError: a kind is empty or blank.
         ScorerConfigError: a weight is negative or not finite, or a kind is listed twice.
     """
 
-    weights: Mapping[ContextKind, float]
+    weights: Mapping[ContextKind, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each kind; it may exceed 1.
 
     Kinds may be plain strings. Default: system prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
@@ -55,8 +49,7 @@ class KindScorer:
             if kind in checked:
                 raise duplicate_kind("weights", kind.value, ScorerConfigError)
             checked[kind] = checked_weight("Weight for kind", f"weights[{quoted(kind.value)}]", weight)
-        object.__setattr__(self, "weights", FrozenDict(checked))
-        object.__setattr__(self, "_by_key", {kind.key: weight for kind, weight in checked.items()})
+        hold(self, weights=FrozenDict(checked), _by_key={kind.key: weight for kind, weight in checked.items()})
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the weight of the item's kind."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import as_float, checked_str
-from pycupel.model.frozen import sealed
-
-__all__ = ["MetadataKeyScorer"]
+from pycupel.model.checks import TEXT, number
+from pycupel.values import check_fields, record_repr, sealed
 
 _NEUTRAL = 1.0
 
@@ -25,11 +21,6 @@ class MetadataKeyScorer:
 
     A `CompositeScorer` averages it like any score; to multiply, use it in a `BoostedScorer`.
 
-    Attributes:
-        key: The metadata key.
-        value: The value to match. Values other than strings are compared by their `str`.
-        boost: The score of items that match, greater than 0.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: `boost` is not positive and finite.
@@ -38,26 +29,19 @@ class MetadataKeyScorer:
     reads: ClassVar[str] = "metadata"
     """The field of items that the scorer reads."""
 
-    key: str
+    key: str = field(metadata=TEXT)
     """The metadata key."""
 
-    value: str
+    value: str = field(metadata=TEXT)
     """The value to match. Values other than strings are compared by their `str`."""
 
-    boost: float
+    boost: float = field(metadata=number(above=0.0))
     """The score of items that match, greater than 0."""
 
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        checked_str("key", self.key)
-        checked_str("value", self.value)
-        boost = as_float("boost", self.boost)
-        if not (boost > 0.0 and isfinite(boost)):
-            raise ScorerConfigError(
-                f"boost must be finite and greater than 0.0, not {boost}", argument="boost", value=boost
-            )
-        object.__setattr__(self, "boost", boost)
+        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return `boost` if the item's metadata matches, else 1.0."""

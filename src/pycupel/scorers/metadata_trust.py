@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_float
-from pycupel.model.frozen import sealed
-
-__all__ = ["MetadataTrustScorer"]
+from pycupel.model.checks import SHARE
+from pycupel.values import check_fields, sealed
 
 # Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
@@ -24,9 +22,6 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)
 @dataclass(frozen=True, slots=True)
 class MetadataTrustScorer:
     """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
-
-    Attributes:
-        default_score: The score of items without a valid trust value, from 0 to 1.
 
     Raises:
         TypeError: `default_score` is not a number.
@@ -39,12 +34,11 @@ class MetadataTrustScorer:
     key: ClassVar[str] = "cupel:trust"
     """The metadata key that the scorer reads."""
 
-    default_score: float = 0.5
+    default_score: float = field(default=0.5, metadata=SHARE)
     """The score of items without a valid trust value, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        default = checked_float("default_score", self.default_score, ScorerConfigError, low=0.0, high=1.0)
-        object.__setattr__(self, "default_score", default)
+        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the item's trust value, or `default_score`."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pycupel.kernels.ranks import integer_rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.optionless import Optionless
-
-__all__ = ["PriorityScorer"]
+from pycupel.values import sealed
 
 
-class PriorityScorer(Optionless):
+@sealed
+@dataclass(frozen=True, slots=True)
+class PriorityScorer:
     """The rank of the priority: the highest scores 1.0, the lowest 0.0, and items without a priority 0.0.
 
     Equal priorities have equal scores.
     """
-
-    __slots__ = ()
 
     reads: ClassVar[str] = "priority"
     """The field of items that the scorer reads."""

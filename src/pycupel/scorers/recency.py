@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.ranks import rank_shares
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import one_of
 from pycupel.scorers._base import CONVERSATION
+from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["RecencyScorer"]
+_Undated = Literal["oldest", "position"]
 
 
 @sealed
@@ -24,16 +23,11 @@ class RecencyScorer:
 
     Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
 
-    Attributes:
-        undated: What to do if no item has a timestamp. "oldest" gives all of them 0.0, as the specification says.
-            "position" treats messages and tool outputs as a conversation in order: the last scores 1.0, the first 0.0;
-            other items have no order and score 0.0.
-
     Raises:
         ScorerConfigError: `undated` is neither "oldest" nor "position".
     """
 
-    undated: Literal["oldest", "position"] = "oldest"
+    undated: _Undated = field(default="oldest", metadata=one_of(_Undated))
     """What to do if no item has a timestamp.
 
     "oldest" gives all of them 0.0, as the specification says. "position" treats messages and tool outputs as a
@@ -43,8 +37,7 @@ class RecencyScorer:
     __repr__ = brief_repr
 
     def __post_init__(self) -> None:
-        undated = checked_name("undated", self.undated, ("oldest", "position"), ScorerConfigError)
-        object.__setattr__(self, "undated", undated)
+        check_fields(self, ScorerConfigError)
 
     @property
     def reads(self) -> str | None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import ClassVar, Literal
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_name
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import one_of
 from pycupel.model.item import checked_items
+from pycupel.values import brief_repr, check_fields, sealed
 
-__all__ = ["ReflexiveScorer", "rescale_hints"]
+_Rescale = Literal["never", "auto"]
 
 
 @sealed
@@ -24,10 +23,6 @@ class ReflexiveScorer:
 
     Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
 
-    Attributes:
-        rescale: "never" clamps, as the specification says. "auto" is for hints of any scale, such as raw BM25, cosines
-            or logits: if any hint is outside [0, 1], all are scaled, so that the smallest is 0 and the largest 1.
-
     Raises:
         ScorerConfigError: `rescale` is neither "never" nor "auto".
     """
@@ -35,7 +30,7 @@ class ReflexiveScorer:
     reads: ClassVar[str] = "future_relevance_hint"
     """The field of items that the scorer reads."""
 
-    rescale: Literal["never", "auto"] = "never"
+    rescale: _Rescale = field(default="never", metadata=one_of(_Rescale))
     """"never" clamps, as the specification says.
 
     "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside [0, 1], all are
@@ -43,8 +38,7 @@ class ReflexiveScorer:
     """
 
     def __post_init__(self) -> None:
-        rescale = checked_name("rescale", self.rescale, ("never", "auto"), ScorerConfigError)
-        object.__setattr__(self, "rescale", rescale)
+        check_fields(self, ScorerConfigError)
 
     __repr__ = brief_repr
 

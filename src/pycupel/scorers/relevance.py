@@ -10,13 +10,18 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_count, checked_float, checked_str
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import (
+    COUNT,
+    FLAG,
+    SHARE,
+    TEXT,
+    checked_str,
+    number,
+    or_none,
+)
 from pycupel.scorers._base import CONVERSATION
 from pycupel.scorers._query import bound_query
-
-__all__ = ["RelevanceScorer", "clear_caches"]
+from pycupel.values import check_fields, hold, record_repr, sealed
 
 
 @sealed
@@ -32,53 +37,41 @@ class RelevanceScorer:
 
     A question belongs to a call: leave `query` out, and pass it to the call or use `for_query`.
 
-    Attributes:
-        query: The question, or None if it is not known yet.
-        k1: How fast repetitions of a word stop counting, 0 or more.
-        b: How strongly long contents are penalised, from 0 to 1.
-        window: How many positions away a neighbour may be, in input order and in the same group.
-        share: How much of the best neighbour's score is added, from 0 to 1.
-        group: The metadata key that names an item's group, such as a session or a file. Where no item has it, messages
-            and tool outputs are one group, and no other item has a group. Items without a group have no neighbours.
-        group_share: How much of the group's best score is added, from 0 to 1.
-        length_exponent: Finally, scores are divided by the number of words to this power, from 0 to 1.
-        optional: Whether every item scores 0 without a query, instead of raising an error.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: a number is out of range; or, when it has to score, there is no query.
     """
 
-    query: str | None = None
+    query: str | None = field(default=None, metadata=or_none(TEXT))
     """The question, or None if it is not known yet."""
 
     _: KW_ONLY
-    k1: float = 1.2
+    k1: float = field(default=1.2, metadata=number(low=0.0))
     """How fast repetitions of a word stop counting, 0 or more."""
 
-    b: float = 0.75
+    b: float = field(default=0.75, metadata=SHARE)
     """How strongly long contents are penalised, from 0 to 1."""
 
-    window: int = 2
+    window: int = field(default=2, metadata=COUNT)
     """How many positions away a neighbour may be, in input order and in the same group."""
 
-    share: float = 0.5
+    share: float = field(default=0.5, metadata=SHARE)
     """How much of the best neighbour's score is added, from 0 to 1."""
 
-    group: str = "session"
+    group: str = field(default="session", metadata=TEXT)
     """The metadata key that names an item's group, such as a session or a file.
 
     Where no item has it, messages and tool outputs are one group, and no other item has a group. Items without a group
     have no neighbours.
     """
 
-    group_share: float = 0.2
+    group_share: float = field(default=0.2, metadata=SHARE)
     """How much of the group's best score is added, from 0 to 1."""
 
-    length_exponent: float = 0.0
+    length_exponent: float = field(default=0.0, metadata=SHARE)
     """Finally, scores are divided by the number of words to this power, from 0 to 1."""
 
-    optional: bool = False
+    optional: bool = field(default=False, metadata=FLAG)
     """Whether every item scores 0 without a query, instead of raising an error."""
 
     _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
@@ -86,15 +79,7 @@ class RelevanceScorer:
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        if self.query is not None:
-            checked_str("query", self.query)
-        checked_str("group", self.group)
-        set_field = object.__setattr__
-        set_field(self, "optional", checked_bool("optional", self.optional))
-        set_field(self, "window", checked_count("window", self.window, ScorerConfigError))
-        set_field(self, "k1", checked_float("k1", self.k1, ScorerConfigError, low=0.0))
-        for name in ("b", "share", "group_share", "length_exponent"):
-            set_field(self, name, checked_float(name, getattr(self, name), ScorerConfigError, low=0.0, high=1.0))
+        check_fields(self, ScorerConfigError)
 
     def for_query(self, query: str) -> Self:
         """Return the same scorer for this question.
@@ -110,7 +95,7 @@ class RelevanceScorer:
         Each batch is scored by the words of all batches so far, and 1.0 is the best score so far.
         """
         streaming = copy(self)
-        object.__setattr__(streaming, "_seen", Corpus())
+        hold(streaming, _seen=Corpus())
         return streaming
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:

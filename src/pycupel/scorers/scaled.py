@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 
+from pycupel.errors import ScorerConfigError
 from pycupel.kernels.scale import min_max
 from pycupel.model import ContextItem
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import rule
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import WrappingScorer, check_nesting, score_all, score_one
-
-__all__ = ["ScaledScorer"]
+from pycupel.values import check_fields, sealed
 
 
 @sealed
@@ -22,19 +22,16 @@ class ScaledScorer(WrappingScorer):
 
     It is 0.5 where all scores are equal, and for an item whose score is not finite.
 
-    Attributes:
-        inner: The scorer to stretch.
-
     Raises:
         TypeError: `inner` is not a scorer.
         CycleError: scorers are nested too deeply.
     """
 
-    inner: Scorer
+    inner: Scorer = field(metadata=rule(checked_scorer))
     """The scorer to stretch."""
 
     def __post_init__(self) -> None:
-        checked_scorer("inner", self.inner)
+        check_fields(self, ScorerConfigError)
         check_nesting(self, "inner", [self.inner])
 
     @property

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import fsum, isfinite, sqrt
 from operator import mul
 from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import as_float, checked_iterable, checked_str, wrong_type
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import (
+    TEXT,
+    as_float,
+    checked_callable,
+    checked_iterable,
+    checked_str,
+    or_none,
+    rule,
+)
 from pycupel.scorers._query import bound_query
-
-__all__ = ["Embed", "SimilarityScorer"]
+from pycupel.values import check_fields, record_repr, sealed
 
 Embed = Callable[[list[str]], Iterable[Iterable[float]]]
+
+
+def _checked_embed(name: str, value: Any) -> Any:
+    return checked_callable(name, "a function that takes a list of texts and returns their vectors", value)
 
 
 @sealed
@@ -27,35 +36,25 @@ class SimilarityScorer:
 
     For a hybrid with `RelevanceScorer`, put both into a `CompositeScorer`.
 
-    Attributes:
-        embed: A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an
-            array with a row for each text. Called once for a run, with the question first and then every content once.
-            The same text must always have the same vector.
-        query: The question, or None if it is not known yet. With an empty one every item scores 0.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: on scoring, there is no query, or `embed` returned something other than a finite
             vector of the same length for each text.
     """
 
-    embed: Embed
+    embed: Embed = field(metadata=rule(_checked_embed))
     """A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an array with
     a row for each text. Called once for a run, with the question first and then every content once. The same text must
     always have the same vector.
     """
 
-    query: str | None = None
+    query: str | None = field(default=None, metadata=or_none(TEXT))
     """The question, or None if it is not known yet. With an empty one every item scores 0."""
 
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        embed: Any = self.embed
-        if not callable(embed):
-            raise wrong_type("embed", "a function that takes a list of texts and returns their vectors", embed)
-        if self.query is not None:
-            checked_str("query", self.query)
+        check_fields(self, ScorerConfigError)
 
     def for_query(self, query: str) -> Self:
         """Return the same scorer for this question.

@@ -9,13 +9,11 @@ from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_str, quoted
-from pycupel.model.frozen import FrozenDict, sealed
+from pycupel.model.checks import checked_bool, checked_str, inside
 from pycupel.model.names import fold
 from pycupel.scorers._weights import checked_weight, weight_items
-
-__all__ = ["TagScorer"]
+from pycupel.text import quoted
+from pycupel.values import FrozenDict, hold, record_repr, sealed
 
 
 @sealed
@@ -25,10 +23,6 @@ class TagScorer:
 
     A tag that an item has twice counts twice.
 
-    Attributes:
-        tag_weights: A weight of 0 or more for each tag. Tags without a weight do not count.
-        case_insensitive: Whether tags are compared without regard to ASCII case.
-
     Raises:
         TypeError: an argument has the wrong type.
         ScorerConfigError: a weight is negative or not finite, or a tag is listed twice in different case.
@@ -37,7 +31,7 @@ class TagScorer:
     reads: ClassVar[str] = "tags"
     """The field of items that the scorer reads."""
 
-    tag_weights: Mapping[str, float]
+    tag_weights: Mapping[str, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each tag. Tags without a weight do not count."""
 
     case_insensitive: bool
@@ -67,10 +61,7 @@ class TagScorer:
             total += weight
         if not isfinite(total):
             raise ScorerConfigError("the sum of tag_weights must be finite", argument="tag_weights")
-        object.__setattr__(self, "tag_weights", FrozenDict(weights))
-        object.__setattr__(self, "case_insensitive", folds)
-        object.__setattr__(self, "_lookup", lookup)
-        object.__setattr__(self, "_total", total)
+        hold(self, tag_weights=FrozenDict(weights), case_insensitive=folds, _lookup=lookup, _total=total)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the weight of the item's tags as a share of all weights."""

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from pycupel.shorten._text import DIRECTION, is_binary, safe_index
 
-__all__ = ["Piece", "join_pieces", "pieces_of"]
-
 # Longer lines are split into pieces of about this size.
 _LONG = 1_200
 _SIZE = 240
@@ -19,8 +17,13 @@ _BREAK = re.compile(r"[\s,;]+")
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
 _FRAME = re.compile(r'\s+(?:File "|at )')
 _HUNK = re.compile(r"@@ .* @@")
-_NOTE = re.compile(r"^\[\+([0-9][0-9,]{0,11}) lines?\]$", re.MULTILINE)
+_NOTE = re.compile(r"^\[\+([0-9][0-9,]{0,11}) (?:such )?lines?\]$", re.MULTILINE)
 _DELIMITED = re.compile(r"[,\t]")
+# The characters of the line below the header of a table in Markdown.
+_RULE = "|-: \t\r\n"
+# The names of columns are short, and not numbers.
+_NAME = re.compile(r"\s*[^\W\d].{0,39}$", re.DOTALL)
+_TABLE_SHARE = 0.8
 
 
 class Piece(NamedTuple):
@@ -46,13 +49,30 @@ def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
     for i in [*sorted(chosen), len(pieces)]:
         gap = "".join([piece.text for piece in pieces[after:i]])
         if gap:
-            # A gap that is shorter than its note is kept.
+            # A gap that is shorter than its note is kept, and so is one that is nothing but a note.
             note = _left_out(gap, starts_line=not shown or shown[-1].endswith(("\n", "\r")))
-            shown.append(gap if len(gap) <= len(note) else note)
+            shown.append(gap if len(gap) <= len(note) or _NOTE.fullmatch(gap[:-1]) else note)
         if i < len(pieces):
             shown.append(pieces[i].text)
         after = i + 1
     return "".join(shown)
+
+
+def table_rows(pieces: Sequence[Piece]) -> list[tuple[int, list[str]]]:
+    """Return the rows of a table with a header, and the cells of each, if most of a text is one."""
+    delimiters = _delimiters([piece.text for piece in pieces[:3]])
+    is_markdown = not delimiters and len(pieces) > 3 and _is_rule(pieces[1].text)
+    rows: list[tuple[int, list[str]]] = []
+    if delimiters and all(map(_NAME.match, _DELIMITED.split(pieces[0].text))):
+        split = [_DELIMITED.split(piece.text) for piece in pieces]
+        rows = [(i, cells) for i, cells in enumerate(split) if i and len(cells) == delimiters + 1]
+    elif is_markdown:
+        rows = [(i, piece.text.split("|")) for i, piece in enumerate(pieces) if i > 1 and piece.text.count("|") > 1]
+    return rows if len(rows) >= _TABLE_SHARE * (len(pieces) - 1 - is_markdown) else []
+
+
+def _is_rule(text: str) -> bool:
+    return "-" in text and "|" in text and not text.strip(_RULE)
 
 
 def _left_out(gap: str, *, starts_line: bool) -> str:
@@ -102,6 +122,8 @@ def _needs(texts: Sequence[str]) -> list[int | None]:
             table = i
         else:
             needs[i] = table
+            # The header is one only with the line below it.
+            table = i if table == i - 1 and _is_rule(text) else table
         if delimiters and i and len(_DELIMITED.findall(text)) == delimiters:
             needs[i] = 0
     _need_frames(texts, needs)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from unicodedata import combining
 
-__all__ = ["DIRECTION", "head_end", "is_binary", "safe_index", "tail_start"]
-
 # Escape sequences of terminals, and of JSON and programs.
-_ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*\x07?|.)|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL
-)
+TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*\x07?|.)", re.DOTALL)
+_ESCAPE = re.compile(rf"{TERMINAL.pattern}|\\(?:u[0-9a-fA-F]{{4}}|x[0-9a-fA-F]{{2}}|.)", re.DOTALL)
 _LONGEST_ESCAPE = 64
 # Characters that join with the one before: variation selectors, skin tones, tags, and the joiner of emoji.
 _JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\udc00-\udfff]")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_positive
+from pycupel.model.checks import POSITIVE
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten._text import head_end, is_binary, tail_start
-
-__all__ = ["HeadAndTail"]
+from pycupel.values import check_fields
 
 _TRIES = 8
 
@@ -23,19 +22,16 @@ class HeadAndTail:
     Cuts are made at the end of a line or word if one is near, and never inside a character or an escape
     sequence. A text that cannot be cut, such as binary content, has no version.
 
-    Attributes:
-        tokens: The maximum number of tokens of the version.
-
     Raises:
         TypeError: `tokens` is not an integer.
         InvalidArgumentError: `tokens` is not positive.
     """
 
-    tokens: int
+    tokens: int = field(metadata=POSITIVE)
     """The maximum number of tokens of the version."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", checked_positive("tokens", self.tokens, InvalidArgumentError))
+        check_fields(self, InvalidArgumentError)
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
         """Make one version; none if the item already fits or cannot be cut."""

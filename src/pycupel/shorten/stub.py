@@ -11,8 +11,6 @@ from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten.superseded import arguments_of
 
-__all__ = ["Stub", "call_origin", "stub_text"]
-
 # Metadata keys that say how to get an item again; the first one present is used.
 _KEYS = ("key", "path", "file_path", "url", "uri", "id", "title", "name")
 _LONGEST = 120

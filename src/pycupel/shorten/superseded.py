@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from os import urandom
 from typing import Any, NamedTuple, cast
 
-from pycupel.errors import digits
 from pycupel.model.checks import checked_bool, checked_iterable, checked_str, wrong_type
 from pycupel.model.names import name_key
-
-__all__ = ["ToolCall", "arguments_of", "superseded", "superseded_by"]
+from pycupel.text import number_text
 
 # The path arguments, and all main arguments, of common tools, in order of preference.
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "uri")
@@ -104,7 +102,7 @@ def arguments_of(arguments: Any) -> tuple[str, dict[str, str]]:
 
 
 def _shown(value: Any) -> str:
-    return digits(value) if isinstance(value, int) else str(value)
+    return number_text(value) if isinstance(value, int) else str(value)
 
 
 def _selects_part(key: str, value: Any) -> bool:

@@ -6,23 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.model.version import make_version
 from pycupel.protocols import ShortenContext, Shortener
-
-__all__ = ["Versions", "unpacked"]
+from pycupel.text import number_text
+from pycupel.values import hold
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Versions:
     """An item and shorter versions of it, for `select` to choose from: `select([Versions(item, [summary])], 8_000)`.
-
-    Attributes:
-        item: The whole item. Its score counts for all versions.
-        shorter: The versions. One without `original_tokens` is copied, with them and a mark in its metadata; one that
-            has them is used as it is.
 
     Raises:
         TypeError: something is not a `ContextItem`.
@@ -47,14 +42,13 @@ class Versions:
                 raise wrong_type(f"shorter[{i}]", "a ContextItem", version)
             if not 0 <= version.tokens < item.tokens:
                 raise InvalidArgumentError(
-                    f"shorter[{i}] must have fewer tokens than the item, which has {digits(item.tokens)}, "
-                    f"but has {digits(version.tokens)}",
+                    f"shorter[{i}] must have fewer tokens than the item, which has {number_text(item.tokens)}, "
+                    f"but has {number_text(version.tokens)}",
                     argument="shorter",
                     value=version,
                 )
             versions.append(version if version.original_tokens is not None else _completed(item, version))
-        object.__setattr__(self, "item", item)
-        object.__setattr__(self, "shorter", tuple(versions))
+        hold(self, item=item, shorter=tuple(versions))
 
 
 def unpacked(items: Sequence[Any], shortener: Shortener | None) -> tuple[list[Any], Shortener]:

@@ -14,26 +14,13 @@ from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.kernels.records import maker
-from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import check_inner, checked_iterable, describe, wrong_type
-from pycupel.model.frozen import FrozenDict
+from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, ScoredItem
+from pycupel.model.checks import check_inner, checked_iterable, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
-
-__all__ = [
-    "NO_VERSIONS",
-    "IndexSlice",
-    "IndexedSlicer",
-    "advice_of",
-    "check_nesting",
-    "delegate",
-    "exclusion_notes",
-    "has_notes",
-    "index_slice",
-    "judge_absent",
-    "restricted",
-    "slice_by_index",
-]
+from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.text import describe
+from pycupel.values import FrozenDict
 
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
@@ -163,14 +150,70 @@ def slice_by_index(
     return IndexSlice(selected, tuple(outcome.shortfalls), tuple(zip(capped, reasons, strict=True)))
 
 
-def delegate(inner: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> IndexSlice:
-    """Run an inner slicer, and return the selection as indices.
+class Offer(NamedTuple):
+    """Some of the items, offered to an inner slicer with their own budget. Answers have the indices of all items."""
 
-    With nothing to select, a built-in slicer may still have shortfalls to report; a custom one is not called (CQ-12).
-    """
-    if (items and budget.target_tokens > 0) or isinstance(inner, IndexedSlicer):
-        return slice_by_index(inner, items, scores, budget)
-    return IndexSlice([])
+    inner: Slicer
+    indices: Sequence[int]
+    items: list[ContextItem]
+    scores: list[float]
+    budget: ContextBudget
+
+    def slice(self) -> IndexSlice:
+        """Let the inner slicer select.
+
+        With nothing to select, a built-in slicer may still have shortfalls to report; a custom one is not called
+        (CQ-12).
+        """
+        if (self.items and self.budget.target_tokens > 0) or isinstance(self.inner, IndexedSlicer):
+            return slice_by_index(self.inner, self.items, self.scores, self.budget).at(self.indices)
+        return IndexSlice([])
+
+    def notes(self) -> dict[int, str]:
+        """Return why the inner slicer may leave out items although there is room, by index."""
+        notes = exclusion_notes(self.inner, self.items, self.scores, self.budget)
+        return {self.indices[i]: note for i, note in notes.items()}
+
+    def advice(self, is_selected: Sequence[int]) -> Iterable[str]:
+        """Return the inner slicer's notes about a selection."""
+        selected = [is_selected[i] for i in self.indices]
+        return advice_of(self.inner, self.items, self.scores, self.budget, selected)
+
+
+class DelegatingSlicer(IndexedSlicer):
+    """The base class of slicers that restrict what can be selected, and let another slicer, the engine, select."""
+
+    __slots__ = ()
+
+    @property
+    def engine(self) -> Slicer:
+        """The slicer that selects."""
+        inner: Slicer = cast(Any, self).inner
+        return inner
+
+    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
+        """Return the limits of the entries and of the inner slicer."""
+        return (*self._own_constraints(), *quota_constraints_of(self.engine))
+
+    def _own_constraints(self) -> Iterable[QuotaConstraint]:
+        """Return the limits of the entries."""
+        return ()
+
+    def _offer(
+        self,
+        indices: Sequence[int],
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        budget: ContextBudget,
+        key: str | None = None,
+    ) -> Offer:
+        """Offer some of the items to the engine; those of one kind to the engine's entries of that kind."""
+        engine = self.engine if key is None else restricted(self.engine, key)
+        return Offer(engine, indices, [items[i] for i in indices], [scores[i] for i in indices], budget)
+
+    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+        """Report unmet count requirements of the engine for kinds without candidates."""
+        return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
 
 
 def check_nesting(slicer: object) -> None:
@@ -204,11 +247,6 @@ def advice_of(
 def restricted(inner: Slicer, key: str) -> Slicer:
     """Return an inner slicer with only the entries of one kind, if it has entries."""
     return inner._for_kind(key) if isinstance(inner, IndexedSlicer) else inner
-
-
-def judge_absent(inner: Slicer, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-    """Report unmet count requirements of an inner slicer for kinds without candidates."""
-    return inner._judge_absent(present) if isinstance(inner, IndexedSlicer) else ()
 
 
 @lru_cache(maxsize=512)

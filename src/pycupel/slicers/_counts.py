@@ -19,13 +19,9 @@ from pycupel.model import (
     QuotaConstraintMode,
     ScarcityBehavior,
 )
-from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, advice_of, delegate, exclusion_notes, judge_absent
+from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, Offer
 from pycupel.slicers._entries import partition_by_kind
 from pycupel.slicers._versions import VersionSlice
-from pycupel.slicers.constraints import quota_constraints_of
-
-__all__ = ["CountingSlicer"]
 
 
 class _Committed(NamedTuple):
@@ -36,7 +32,7 @@ class _Committed(NamedTuple):
     short: list[tuple[CountQuotaEntry, int]]
 
 
-class CountingSlicer(IndexedSlicer):
+class CountingSlicer(DelegatingSlicer):
     """The base class of the two count slicers.
 
     Requirements come before the budget: they may exceed it, and then the overflow strategy decides. Even
@@ -54,20 +50,14 @@ class CountingSlicer(IndexedSlicer):
     scarcity: ScarcityBehavior
     _by_key: dict[str, CountQuotaEntry]
 
-    @property
-    @abstractmethod
-    def engine(self) -> Slicer:
-        """The slicer that selects the rest."""
-
     @abstractmethod
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Order the selected indices as caps are applied: the first ones stay."""
 
-    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """Return the limits of the entries and of the inner slicer."""
+    def _own_constraints(self) -> list[QuotaConstraint]:
+        """Return the limits of the entries."""
         mode = QuotaConstraintMode.COUNT
-        own = [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
-        return (*own, *quota_constraints_of(self.engine))
+        return [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
@@ -77,16 +67,14 @@ class CountingSlicer(IndexedSlicer):
             unmet = tuple(
                 CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements()
             )
-            return IndexSlice([], unmet + delegate(self.engine, [], [], budget).shortfalls)
+            return IndexSlice([], unmet + self._offer((), items, scores, budget).slice().shortfalls)
         committed = self._commit(items, scores)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
         if isinstance(self.engine, VersionSlice):
             # Required items may be shortened, too.
             inner = self.engine.slice_required(items, scores, budget, committed.selected)
         else:
-            residual, left = _residual(committed.selected, items, budget)
-            inner = delegate(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
-            inner = inner.at(residual)
+            inner = self._offer_rest(committed.selected, items, scores, budget).slice()
         taken = set(committed.selected)
         walk = self._cap_walk([i for i in inner.selected if i not in taken], scores)
         kept, capped = self._enforce_caps(walk, items, committed.counts)
@@ -97,22 +85,19 @@ class CountingSlicer(IndexedSlicer):
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer."""
-        residual, left = _residual(self._commit(items, scores).selected, items, budget)
-        notes = exclusion_notes(self.engine, [items[i] for i in residual], [scores[i] for i in residual], left)
-        return {residual[i]: note for i, note in notes.items()}
+        return self._offer_rest(self._commit(items, scores).selected, items, scores, budget).notes()
 
     def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
         counts = Counter([item.kind.key for item in compress(items, is_selected)])
-        residual, left = _residual(self._commit(items, scores).selected, items, budget)
-        given, rated = [items[i] for i in residual], [scores[i] for i in residual]
+        rest = self._offer_rest(self._commit(items, scores).selected, items, scores, budget)
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
         is_capped = any(counts[key] >= entry.cap_count for key, entry in self._by_key.items())
-        if is_capped or {item.kind.key for item in given} != {item.kind.key for item in items}:
+        if is_capped or {item.kind.key for item in rest.items} != {item.kind.key for item in items}:
             return ()
-        return advice_of(self.engine, given, rated, left, [is_selected[i] for i in residual])
+        return rest.advice(is_selected)
 
     def _for_kind(self, key: str) -> IndexedSlicer:
         """Return this slicer with only the entries of one kind, by folded name."""
@@ -125,7 +110,20 @@ class CountingSlicer(IndexedSlicer):
     def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for kinds without candidates."""
         absent = [entry for entry in self._requirements() if entry.kind.key not in present]
-        return (*(self._scarce(entry, 0) for entry in absent), *judge_absent(self.engine, present))
+        return (*(self._scarce(entry, 0) for entry in absent), *DelegatingSlicer._judge_absent(self, present))
+
+    def _offer_rest(
+        self,
+        committed: Sequence[int],
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        budget: ContextBudget,
+    ) -> Offer:
+        """Offer what the requirements leave: the other items, and the rest of the budget."""
+        taken = set(committed)
+        left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
+        rest = [i for i in range(len(items)) if i not in taken]
+        return self._offer(rest, items, scores, ContextBudget(budget.max_tokens, min(left, budget.max_tokens)))
 
     def _requirements(self) -> list[CountQuotaEntry]:
         return [entry for entry in self.entries if entry.require_count > 0]
@@ -165,13 +163,3 @@ class CountingSlicer(IndexedSlicer):
                 kept.append(i)
                 counts[key] = count + 1
         return kept, capped
-
-
-def _residual(
-    committed: Sequence[int], items: Sequence[ContextItem], budget: ContextBudget
-) -> tuple[list[int], ContextBudget]:
-    """Return what is left for the inner slicer: the indices of the other items, and the rest of the budget."""
-    taken = set(committed)
-    left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
-    rest = [i for i in range(len(items)) if i not in taken]
-    return rest, ContextBudget(budget.max_tokens, min(left, budget.max_tokens))

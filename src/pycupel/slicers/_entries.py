@@ -9,8 +9,6 @@ from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
 from pycupel.model.checks import checked_iterable, duplicate_kind, wrong_type
 
-__all__ = ["checked_entries", "partition_by_kind"]
-
 _Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
 
 

@@ -14,8 +14,6 @@ from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
 
-__all__ = ["ItemVersions", "VersionSlice", "value_of", "with_versions"]
-
 # The kernel takes integer values.
 _UNITS = 10_000
 _HIGHEST = 1e9

@@ -6,10 +6,8 @@ from typing import Any, cast
 
 from pycupel.errors import SlicerContractError
 from pycupel.model import QuotaConstraint
-from pycupel.model.checks import describe
 from pycupel.protocols import Slicer
-
-__all__ = ["quota_constraints_of"]
+from pycupel.text import describe
 
 
 def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:

@@ -9,17 +9,14 @@ from typing import Any, cast
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_choice, wrong_type
+from pycupel.model.checks import one_of, wrong_type
 from pycupel.model.enums import ScarcityLike
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.knapsack import KnapsackSlice
-
-__all__ = ["CountConstrainedKnapsackSlice"]
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 
 @sealed
@@ -32,11 +29,6 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
-    Attributes:
-        entries: How many items of a kind are required and allowed; at most one entry for each kind.
-        knapsack: The slicer that selects the rest.
-        scarcity: What to do when a kind has fewer candidates than required.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.
@@ -48,7 +40,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     knapsack: KnapsackSlice
     """The slicer that selects the rest."""
 
-    scarcity: ScarcityBehavior
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
     """What to do when a kind has fewer candidates than required."""
 
     _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
@@ -63,12 +55,10 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "_by_key", by_key)
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
-        object.__setattr__(self, "knapsack", knapsack)
-        object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
+        hold(self, entries=tuple(by_key.values()), knapsack=knapsack, scarcity=scarcity, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
 
     @property
     def engine(self) -> Slicer:

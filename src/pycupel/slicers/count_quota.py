@@ -9,18 +9,17 @@ from typing import Literal
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import CountQuotaEntry, ScarcityBehavior
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_choice, checked_name
+from pycupel.model.checks import one_of, rule
 from pycupel.model.enums import ScarcityLike
-from pycupel.model.frozen import sealed
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import IndexedSlicer, check_nesting, restricted
 from pycupel.slicers._counts import CountingSlicer
 from pycupel.slicers._entries import checked_entries
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
-__all__ = ["CountQuotaSlice"]
+_CapOrder = Literal["inner", "score"]
 
 
 @sealed
@@ -33,13 +32,6 @@ class CountQuotaSlice(CountingSlicer):
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
-    Attributes:
-        entries: How many items of a kind are required and allowed; at most one entry for each kind.
-        inner: The slicer that selects the rest; not a `KnapsackSlice`.
-        scarcity: What to do when a kind has fewer candidates than required.
-        cap_order: Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with
-            `GreedySlice` those with the most score per token), with `"score"` those with the highest scores.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, an option is unknown, or `inner` is a `KnapsackSlice`.
@@ -50,13 +42,13 @@ class CountQuotaSlice(CountingSlicer):
     entries: tuple[CountQuotaEntry, ...]
     """How many items of a kind are required and allowed; at most one entry for each kind."""
 
-    inner: Slicer
+    inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects the rest; not a `KnapsackSlice`."""
 
-    scarcity: ScarcityBehavior
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
     """What to do when a kind has fewer candidates than required."""
 
-    cap_order: Literal["inner", "score"]
+    cap_order: _CapOrder = field(metadata=one_of(_CapOrder))
     """Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with `GreedySlice`
     those with the most score per token), with `"score"` those with the highest scores.
     """
@@ -72,11 +64,9 @@ class CountQuotaSlice(CountingSlicer):
         inner: Slicer = GreedySlice(),
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
         *,
-        cap_order: Literal["inner", "score"] = "inner",
+        cap_order: _CapOrder = "inner",
     ) -> None:
         by_key = checked_entries(entries, CountQuotaEntry)
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "_by_key", by_key)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
@@ -84,16 +74,10 @@ class CountQuotaSlice(CountingSlicer):
                 argument="inner",
                 value=inner,
             )
-        object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        entries = tuple(by_key.values())
+        hold(self, entries=entries, inner=inner, scarcity=scarcity, cap_order=cap_order, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
         check_nesting(self)
-        object.__setattr__(self, "scarcity", checked_choice("scarcity", scarcity, ScarcityBehavior, SlicerConfigError))
-        order = checked_name("cap_order", cap_order, ("inner", "score"), SlicerConfigError)
-        object.__setattr__(self, "cap_order", order)
-
-    @property
-    def engine(self) -> Slicer:
-        """Return the inner slicer."""
-        return self.inner
 
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Sort as `cap_order` says."""

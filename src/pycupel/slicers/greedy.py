@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.fill import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, checked_float
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import FLAG, number
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
-
-__all__ = ["GreedySlice"]
-
-_MAX_EXPONENT = 2.0
+from pycupel.values import brief_repr, check_fields, sealed
 
 
 @sealed
@@ -26,25 +21,19 @@ class GreedySlice(IndexedSlicer):
     The default is the specification's score per token: a long top hit can lose to many short, weak items. Items
     without tokens always fit. Ties go to the earlier item.
 
-    Attributes:
-        cost_exponent: How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone.
-        best_first: Whether the item with the highest score that fits is taken before anything else.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: `cost_exponent` is not a number from 0 to 2.
     """
 
-    cost_exponent: float = 1.0
+    cost_exponent: float = field(default=1.0, metadata=number(low=0.0, high=2.0))
     """How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone."""
 
-    best_first: bool = False
+    best_first: bool = field(default=False, metadata=FLAG)
     """Whether the item with the highest score that fits is taken before anything else."""
 
     def __post_init__(self) -> None:
-        exponent = checked_float("cost_exponent", self.cost_exponent, SlicerConfigError, low=0.0, high=_MAX_EXPONENT)
-        object.__setattr__(self, "cost_exponent", exponent)
-        object.__setattr__(self, "best_first", checked_bool("best_first", self.best_first))
+        check_fields(self, SlicerConfigError)
 
     __repr__ = brief_repr
 

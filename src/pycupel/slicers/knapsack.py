@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pycupel.errors import SlicerConfigError, TableTooLargeError, digits
+from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import FLAG, POSITIVE, or_none
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
-
-__all__ = ["KnapsackSlice"]
+from pycupel.text import number_text
+from pycupel.values import check_fields, record_repr, sealed
 
 _UNITS = 10_000
 _MAX_CELLS = 50_000_000
@@ -30,15 +28,6 @@ class KnapsackSlice(IndexedSlicer):
     Second, tokens are counted in buckets: with the default of 100, nothing fits into less than 100, and an item of 101
     tokens costs 200; `bucket_size=1` is exact.
 
-    Attributes:
-        bucket_size: Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down.
-        max_cells: The specification's limit on candidates times buckets; None for no limit. Within it there is always
-            a result, in less time than the specification's table takes. Few selections need a table, so lifting the
-            limit usually costs nothing.
-        max_states: How many partial selections may be tried if a table would have more than `max_cells` cells, or
-            more than 50 million if that is None.
-        fill_free: Whether to add whatever still fits afterwards, in the order of the candidates.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: a number is not positive.
@@ -46,32 +35,28 @@ class KnapsackSlice(IndexedSlicer):
 
     # KN-01, KN-02, KN-03
 
-    bucket_size: int = 100
+    bucket_size: int = field(default=100, metadata=POSITIVE)
     """Tokens in a bucket. Items are rounded up to whole buckets, the budget is rounded down."""
 
-    max_cells: int | None = _MAX_CELLS
+    max_cells: int | None = field(default=_MAX_CELLS, metadata=or_none(POSITIVE))
     """The specification's limit on candidates times buckets; None for no limit.
 
     Within it there is always a result, in less time than the specification's table takes. Few selections need a table,
     so lifting the limit usually costs nothing.
     """
 
-    max_states: int = 2_000_000
+    max_states: int = field(default=2_000_000, metadata=POSITIVE)
     """How many partial selections may be tried if a table would have more than `max_cells` cells, or more than 50
     million if that is None.
     """
 
-    fill_free: bool = False
+    fill_free: bool = field(default=False, metadata=FLAG)
     """Whether to add whatever still fits afterwards, in the order of the candidates."""
 
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bucket_size", checked_positive("bucket_size", self.bucket_size, SlicerConfigError))
-        if self.max_cells is not None:
-            object.__setattr__(self, "max_cells", checked_positive("max_cells", self.max_cells, SlicerConfigError))
-        object.__setattr__(self, "max_states", checked_positive("max_states", self.max_states, SlicerConfigError))
-        object.__setattr__(self, "fill_free", checked_bool("fill_free", self.fill_free))
+        check_fields(self, SlicerConfigError)
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
@@ -100,7 +85,7 @@ class KnapsackSlice(IndexedSlicer):
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
-        rounded = f"tokens are rounded up to buckets of {digits(self.bucket_size)}"
+        rounded = f"tokens are rounded up to buckets of {number_text(self.bucket_size)}"
         values = _integer_values(scores)
         return {
             i: worthless if value == 0 else rounded
@@ -118,8 +103,8 @@ class KnapsackSlice(IndexedSlicer):
             return
         if any(_integer_values([scores[i] for i in fitting])):
             yield (
-                f"nothing fits into {digits(target)} tokens if tokens are counted in buckets of "
-                f"{digits(self.bucket_size)}; "
+                f"nothing fits into {number_text(target)} tokens if tokens are counted in buckets of "
+                f"{number_text(self.bucket_size)}; "
                 "use KnapsackSlice(bucket_size=1)"
             )
         else:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import ClassVar, NamedTuple
 
-from pycupel.diagnostics import CountRequirementShortfall
-from pycupel.errors import SlicerConfigError, digits
+from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
-from pycupel.model.brief import brief_repr
-from pycupel.model.checks import checked_bool, shortened
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import FLAG, rule
 from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import (
-    IndexedSlicer,
-    IndexSlice,
-    check_nesting,
-    delegate,
-    exclusion_notes,
-    judge_absent,
-    restricted,
-)
+from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, Offer, check_nesting, restricted
 from pycupel.slicers._entries import checked_entries, partition_by_kind
-from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.slicers.greedy import GreedySlice
-
-__all__ = ["QuotaSlice"]
+from pycupel.text import number_text, shortened
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 # An inner QuotaSlice sums its requirements for each kind of the outer one; without a limit, that could take minutes.
 MAX_INNER_PERCENTAGES = 100
@@ -46,18 +34,12 @@ class _Share(NamedTuple):
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
-class QuotaSlice(IndexedSlicer):
+class QuotaSlice(DelegatingSlicer):
     """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.
 
     A kind gets what its entry requires, and a part of the rest in proportion to the tokens of its candidates, up to its
     cap. Shares are rounded down. A share that a kind does not use stays empty unless `redistribute=True`, and a kind
     whose items have no tokens gets none.
-
-    Attributes:
-        entries: The minimum and maximum share of a kind in percent; at most one entry for each kind.
-        inner: The slicer that selects within each share.
-        redistribute: Whether to offer unused tokens to the kinds again, in order of their first item, each up to its
-            cap.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -76,10 +58,10 @@ class QuotaSlice(IndexedSlicer):
     entries: tuple[QuotaEntry, ...]
     """The minimum and maximum share of a kind in percent; at most one entry for each kind."""
 
-    inner: Slicer
+    inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects within each share."""
 
-    redistribute: bool
+    redistribute: bool = field(metadata=FLAG)
     """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap."""
 
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
@@ -100,30 +82,27 @@ class QuotaSlice(IndexedSlicer):
                 argument="entries",
                 value=required,
             )
-        object.__setattr__(self, "entries", tuple(by_key.values()))
-        object.__setattr__(self, "inner", checked_slicer("inner", inner))
+        hold(self, entries=tuple(by_key.values()), inner=inner, redistribute=redistribute, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
         check_nesting(self)
         _check_percentages(self.inner)
-        object.__setattr__(self, "redistribute", checked_bool("redistribute", redistribute))
-        object.__setattr__(self, "_by_key", by_key)
         # Each percentage, the largest first, with the number of entries that require it.
         requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
-        object.__setattr__(self, "_requirements", tuple(requirements))
+        hold(self, _requirements=tuple(requirements))
 
-    def quota_constraints(self) -> tuple[QuotaConstraint, ...]:
-        """Return the limits of the entries and of the inner slicer."""
+    def _own_constraints(self) -> list[QuotaConstraint]:
+        """Return the limits of the entries."""
         mode = QuotaConstraintMode.PERCENTAGE
-        own = [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
-        return (*own, *quota_constraints_of(self.inner))
+        return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
-            return delegate(self.inner, [], [], budget)
+            return self._offer((), items, scores, budget).slice()
         shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
-        outcomes = {key: self._slice_share(key, share, items, scores) for key, share in shares.items()}
+        outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
         if self.redistribute:
             self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
@@ -168,18 +147,9 @@ class QuotaSlice(IndexedSlicer):
             limits[key] = min(require.get(key, 0) + proportional, limit), limit
         return limits
 
-    def _slice_share(
-        self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
-    ) -> IndexSlice:
-        members = share.members
+    def _offer_share(self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]) -> Offer:
         tokens = max(0, share.tokens)
-        outcome = delegate(
-            restricted(self.inner, key),
-            [items[i] for i in members],
-            [scores[i] for i in members],
-            ContextBudget(max(share.cap, tokens), tokens),
-        )
-        return outcome.at(members)
+        return self._offer(share.members, items, scores, ContextBudget(max(share.cap, tokens), tokens), key)
 
     def _redistribute_rest(
         self,
@@ -194,7 +164,7 @@ class QuotaSlice(IndexedSlicer):
         for key, share in shares.items():
             larger = share._replace(tokens=min(share.cap, used[key] + rest))
             if larger.tokens > share.tokens:
-                outcomes[key] = self._slice_share(key, larger, items, scores)
+                outcomes[key] = self._offer_share(key, larger, items, scores).slice()
                 rest += used[key] - outcomes[key].tokens(items)
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
@@ -203,17 +173,13 @@ class QuotaSlice(IndexedSlicer):
             return {}
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
-            members = share.members
-            kind = shortened(items[members[0]].kind.value)
-            within = ContextBudget(max(share.cap, share.tokens, 0), max(share.tokens, 0))
-            inner = exclusion_notes(
-                restricted(self.inner, key), [items[i] for i in members], [scores[i] for i in members], within
-            )
-            for position, i in enumerate(members):
-                text = f"the share of kind {kind} was {digits(share.tokens)} tokens"
+            kind = shortened(items[share.members[0]].kind.value)
+            inner = self._offer_share(key, share, items, scores).notes()
+            for i in share.members:
+                text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
                 if self.redistribute:
-                    text = f"kind {kind} may use {digits(share.cap)} tokens"
-                notes[i] = f"{text}; {inner[position]}" if position in inner else text
+                    text = f"kind {kind} may use {number_text(share.cap)} tokens"
+                notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
 
     def _advice(
@@ -262,8 +228,8 @@ class QuotaSlice(IndexedSlicer):
             kind = next(item.kind.value for item in fitting if item.kind.key == key)
             excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
-                f"{digits(rest)} of {digits(target)} tokens stay unused, although {excluded} would fit: "
-                f"the share of kind {shortened(kind)} was {digits(limits[key][0])} tokens; "
+                f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
+                f"the share of kind {shortened(kind)} was {number_text(limits[key][0])} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )
 
@@ -274,12 +240,8 @@ class QuotaSlice(IndexedSlicer):
             return self
         # This is called for each kind, and `replace` would check all entries again.
         slicer = copy(self)
-        object.__setattr__(slicer, "inner", inner)
+        hold(slicer, inner=inner)
         return slicer
-
-    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """Report unmet count requirements for kinds without candidates."""
-        return judge_absent(self.inner, present)
 
 
 def _check_percentages(slicer: object) -> None:

@@ -11,12 +11,9 @@ from pycupel.kernels.fill import fill
 from pycupel.kernels.order import descending
 from pycupel.kernels.sums import SortedSums
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.brief import record_repr
-from pycupel.model.checks import checked_bool, checked_positive
-from pycupel.model.frozen import sealed
+from pycupel.model.checks import FLAG, POSITIVE
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
-
-__all__ = ["StreamSlice", "compete"]
+from pycupel.values import check_fields, record_repr, sealed
 
 # Up to this size, walking through the selection for each batch is faster.
 _MANY_BATCHES = 64
@@ -32,20 +29,15 @@ class StreamSlice(IndexedSlicer):
     Earlier batches win over better items that come later, and once a batch has filled the budget, the rest is ignored,
     even items without tokens. (A pipeline sorts all items by score first, so nothing better comes later.)
 
-    Attributes:
-        batch_size: The number of items in a batch.
-        replace: Whether each batch competes with the selection so far: both are sorted by score together, and what
-            fits stays. A later item may then replace earlier ones with lower scores.
-
     Raises:
         TypeError: an argument has the wrong type.
         SlicerConfigError: `batch_size` is not positive.
     """
 
-    batch_size: int = 32
+    batch_size: int = field(default=32, metadata=POSITIVE)
     """The number of items in a batch."""
 
-    replace: bool = field(default=False, kw_only=True)
+    replace: bool = field(default=False, kw_only=True, metadata=FLAG)
     """Whether each batch competes with the selection so far: both are sorted by score together, and what fits stays.
 
     A later item may then replace earlier ones with lower scores.
@@ -54,8 +46,7 @@ class StreamSlice(IndexedSlicer):
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", checked_positive("batch_size", self.batch_size, SlicerConfigError))
-        object.__setattr__(self, "replace", checked_bool("replace", self.replace))
+        check_fields(self, SlicerConfigError)
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /

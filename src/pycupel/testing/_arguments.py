@@ -12,8 +12,6 @@ from pycupel.model import ContextKind
 from pycupel.model.checks import checked_count, wrong_type
 from pycupel.model.names import find_name, suggestion
 
-__all__ = ["Kind", "Reason", "ReasonName", "Variant", "check_predicate", "checked_kind", "checked_n", "hiding"]
-
 Kind: TypeAlias = ContextKind | str
 ReasonName: TypeAlias = Literal[
     "BudgetExceeded",

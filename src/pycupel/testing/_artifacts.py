@@ -10,8 +10,6 @@ from zlib import crc32
 from pycupel.diagnostics import SelectionReport
 from pycupel.wire import dumps
 
-__all__ = ["save_reports"]
-
 _LONGEST_NAME = 120
 
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, TypeVar, cast
 from pycupel.errors import CountRequirementError, TableTooLargeError
 from pycupel.kernels.identity import indices_by_identity
 from pycupel.model import ContextItem
-from pycupel.model.checks import as_float, describe
+from pycupel.model.checks import as_float
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 from pycupel.testing._samples import Sample
-
-__all__ = ["BrokenProperty", "PlacerContract", "ScorerContract", "SlicerContract"]
+from pycupel.text import describe
 
 _Value = TypeVar("_Value")
 

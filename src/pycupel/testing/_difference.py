@@ -13,8 +13,6 @@ from pycupel.model import ContextItem
 from pycupel.render._layout import clipped
 from pycupel.wire import dumps
 
-__all__ = ["explain_inequality", "outline"]
-
 _WIDTH = 66
 _ONLY_EVENTS = (
     "The selections are the same; only the events differ, which hold",

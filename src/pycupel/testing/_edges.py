@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from pycupel.kernels.order import descending
 
-__all__ = ["edge_positions", "top_scored"]
-
 
 def edge_positions(count: int, n: int) -> list[int]:
     """Return the `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""

@@ -9,8 +9,6 @@ from pycupel.diagnostics.reasons import reason_name
 from pycupel.model import ContextKind
 from pycupel.render._layout import Row, Span, Table, clipped, count, finish
 
-__all__ = ["comma_separated", "kinds_of", "listing", "reasons_of"]
-
 # Test runners indent what they show.
 _WIDTH = 72
 _MAX_ROWS = 5

@@ -11,8 +11,6 @@ from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import checked_iterable
 from pycupel.model.item import checked_items
 
-__all__ = ["Sample", "budgeted", "samples"]
-
 _NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 _KINDS = ("Message", "Document", "ToolOutput", "Memory", "note")
 _TAGS = ("urgent", "Urgent", "billing", "travel")

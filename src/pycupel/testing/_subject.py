@@ -10,12 +10,10 @@ from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import wrong_type
-from pycupel.model.frozen import sealed
 from pycupel.testing._arguments import check_predicate, hiding
 from pycupel.testing._listing import listing
 from pycupel.testing.errors import SelectionReportAssertionError
-
-__all__ = ["ReportSubject"]
+from pycupel.values import sealed
 
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True

@@ -1,6 +1,6 @@
 """Assertions about a report.
 
-The 13 patterns of the chapter *Cupel.Testing Vocabulary* in order, with the chapter's messages.
+The specification's 13 patterns of assertions in order, with its messages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 from pycupel.analytics import budget_utilization
 from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
-from pycupel.errors import InvalidArgumentError, digits
+from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_float, checked_int
 from pycupel.testing._arguments import (
@@ -28,11 +28,10 @@ from pycupel.testing._arguments import (
     hiding,
 )
 from pycupel.testing._edges import edge_positions, top_scored
-from pycupel.testing._listing import comma_separated, kinds_of, reasons_of
+from pycupel.testing._listing import comma_separated, kinds_of, listing, reasons_of
 from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
-
-__all__ = ["SelectionReportChain", "should"]
+from pycupel.text import number_text
 
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
@@ -53,9 +52,6 @@ class SelectionReportChain(ReportSubject):
     """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
 
     Kinds may be strings. A predicate is a function that returns something true or false.
-
-    Attributes:
-        report: The report that the assertions are about.
     """
 
     __slots__ = ()
@@ -79,13 +75,15 @@ class SelectionReportChain(ReportSubject):
         """At least one selected item satisfies the predicate, which gets the item with its score and reason."""
         check_predicate(predicate, _INCLUDED_PREDICATE)
         included = self.report.included
+        found = any(map(predicate, included))
+        # Of this pattern alone, the specification wants the first items in the message itself, after its own words.
+        table = "" if found else listing("Included", included)
         return self._expect(
-            any(map(predicate, included)),
+            found,
             "IncludeItemMatching failed: no item in Included matched the predicate. "
-            f"Included had {len(included)} items.",
+            f"Included had {len(included)} items." + (f"\n{table}" if table else ""),
             expected=1,
             actual=0,
-            listed=("Included", included, None),
         )
 
     def include_exactly_n_items_with_kind(self, kind: Kind, n: int) -> Self:
@@ -225,7 +223,8 @@ class SelectionReportChain(ReportSubject):
         return self._expect(
             actual >= expected,
             f"HaveBudgetUtilizationAbove({expected}) failed: computed utilization was {actual:.6f} "
-            f"(includedTokens={digits(self.report.included_tokens)}, budget.MaxTokens={digits(window.max_tokens)}).",
+            f"(includedTokens={number_text(self.report.included_tokens)}, "
+            f"budget.MaxTokens={number_text(window.max_tokens)}).",
             expected=expected,
             actual=actual,
         )
@@ -342,7 +341,7 @@ def _matching(
 
 
 def _token_counts(reason: BudgetExceeded) -> str:
-    return f"item_tokens={digits(reason.item_tokens)}, available_tokens={digits(reason.available_tokens)}"
+    return f"item_tokens={number_text(reason.item_tokens)}, available_tokens={number_text(reason.available_tokens)}"
 
 
 def _found_instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:

@@ -11,21 +11,15 @@ from collections.abc import Iterable
 from textwrap import fill
 
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, describe
+from pycupel.model.checks import checked_bool
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.testing._contract import BrokenProperty, PlacerContract, ScorerContract, SlicerContract
 from pycupel.testing._samples import budgeted, samples
-
-__all__ = ["BrokenProperty", "StrategyCheckError", "check_placer", "check_scorer", "check_slicer"]
+from pycupel.text import describe
 
 
 class StrategyCheckError(AssertionError):
-    """A strategy violates its contract. The text lists every problem.
-
-    Attributes:
-        strategy: The name of the strategy's class.
-        broken: The violated properties.
-    """
+    """A strategy violates its contract. The text lists every problem."""
 
     strategy: str
     """The name of the strategy's class."""

@@ -8,9 +8,7 @@ from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_aware, wrong_type
-from pycupel.model.frozen import sealed
-
-__all__ = ["FixedTimeProvider"]
+from pycupel.values import hold, sealed
 
 
 @sealed
@@ -30,7 +28,7 @@ class FixedTimeProvider:
     """The time in UTC."""
 
     def __init__(self, now: datetime) -> None:
-        object.__setattr__(self, "instant", checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
+        hold(self, instant=checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
 
     def now(self) -> datetime:
         """Return the fixed time."""

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from pycupel.diagnostics import SelectionReport
 
-__all__ = ["SelectionReportAssertionError", "SelectionReportAssertionException"]
-
 
 class SelectionReportAssertionError(AssertionError):
     """A report is not what a test expects. It is an `AssertionError`, so test runners count a failure, not an error.
 
-    The text is the specification's message. A note, which every traceback shows, lists the entries concerned.
-
-    Attributes:
-        assertion: The assertion's name in the specification, such as `IncludeItemWithKind`.
-        expected: What the test expects: a kind, a count, or positions, depending on the assertion.
-        actual: What was found instead.
-        report: The report, or None if it is not known.
+    The text is the specification's message. A note, which every traceback shows, lists the entries concerned; those of
+    `include_item_matching` are in the text itself.
     """
 
     # The public path, short enough for a line of a traceback.

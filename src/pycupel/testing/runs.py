@@ -17,8 +17,6 @@ from pycupel.protocols import Scorer, Shortener
 from pycupel.render._layout import plural
 from pycupel.testing._arguments import hiding
 
-__all__ = ["ReportRunner"]
-
 # Tracebacks of pytest end where a test calls the fixture, not in here.
 __tracebackhide__ = True
 
@@ -30,9 +28,6 @@ class ReportRunner:
 
     Args:
         default: What to run by default: a pipeline, a policy, the name of a preset, or a scorer.
-
-    Attributes:
-        reports: The reports so far, in the order of the calls.
     """
 
     reports: list[SelectionReport]

@@ -21,8 +21,6 @@ from pycupel.testing._difference import outline
 from pycupel.testing.errors import SelectionReportAssertionError
 from pycupel.wire import loads, to_dict
 
-__all__ = ["USED", "check_snapshot", "directory_of"]
-
 # The snapshots used by this process, and whether it wrote each.
 USED: dict[Path, bool] = {}
 

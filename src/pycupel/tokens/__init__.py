@@ -6,7 +6,8 @@
 | `get_counter` | a counter by name: auto, estimator, an encoding, a model; or your own function |
 | `count_messages` | what a provider will count for a chat history |
 | `reported_tokens` | what a provider has counted, from its usage report, for `Counter.calibrated` |
-| `window_of` | the size of a model's context window |
+| `limits_of` | how many tokens a model takes and gives; `window_of` is its context window alone |
+| `register_model` | set the limits of a model, such as a local one |
 | `item` | a `ContextItem` with its tokens counted |
 """
 
@@ -24,16 +25,22 @@ from pycupel.tokens.counters import (
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages as count_messages
+    from pycupel.model.limits import ModelLimits as ModelLimits
     from pycupel.tokens.estimate import estimate_tokens as estimate_tokens
     from pycupel.tokens.items import item as item
-    from pycupel.tokens.windows import window_of as window_of
+    from pycupel.tokens.limits import (
+        limits_of as limits_of,
+        register_model as register_model,
+        window_of as window_of,
+    )
 else:
     # `count_messages` belongs to messages, and not every program needs the others.
     _NAMES = {
         "pycupel.messages.counting": "count_messages",
+        "pycupel.model.limits": "ModelLimits",
         ".estimate": "estimate_tokens",
         ".items": "item",
-        ".windows": "window_of",
+        ".limits": "limits_of register_model window_of",
     }
     __all__ = public_names(_NAMES, "Counter", "CounterLike", "get_counter", "reported_tokens")  # noqa: PLE0605 - by the table
     __getattr__, __dir__ = load_when_used(__name__, _NAMES)

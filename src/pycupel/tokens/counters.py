@@ -7,20 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from pycupel.errors import InvalidArgumentError, digits
-from pycupel.model.checks import (
-    as_float,
-    checked_callable,
-    checked_int,
-    checked_positive,
-    describe,
-    quoted,
-    refuse_class,
-)
-from pycupel.model.frozen import sealed
+from pycupel.errors import InvalidArgumentError
+from pycupel.model.checks import as_float, checked_callable, checked_int, checked_positive, refuse_class
 from pycupel.model.names import name_key, suggestion
-
-__all__ = ["Counter", "CounterLike", "get_counter", "reported_tokens"]
+from pycupel.text import describe, number_text, quoted
+from pycupel.values import sealed
 
 # A provider's count differs from ours, because of its formatting. Beyond this factor, it is for another request.
 _MAX_FACTOR = 4
@@ -38,14 +29,6 @@ _USAGE = (
 @dataclass(frozen=True, slots=True)
 class Counter:
     """Counts the tokens of a text: `counter(text)`. The fields say how.
-
-    Attributes:
-        function: The function that counts.
-        name: The encoding, "estimator", or the name of your own function.
-        version: The name and version of the package that counts.
-        exact: Whether the count is the model's own.
-        margin_percent: How much of a budget to leave free, because the count may be too low.
-        batch: A function that counts many texts at once, or None.
 
     Raises:
         TypeError: `function` or `batch` is not a function.
@@ -88,7 +71,7 @@ class Counter:
         number = checked_int(f"what {self.name} returns", tokens)
         if number < 0:
             raise InvalidArgumentError(
-                f"{self.name} returned {digits(number)}; a token count cannot be negative",
+                f"{self.name} returned {number_text(number)}; a token count cannot be negative",
                 argument="counter",
                 value=number,
             )

@@ -16,18 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
-from pycupel.tokens.estimate_costs import (
-    BLOCK_COSTS,
-    COMMON_DISCOUNT_PERCENT,
-    COMMON_PAIR_COST,
-    DATA_COST,
-    KIND_COSTS,
-    LETTER_COSTS,
-    ROW_COSTS,
-    SKIP_COSTS,
-)
-
-__all__ = ["BLOCK_ROWS", "KINDS", "LETTERS", "ROW_GROUPS", "Features", "estimate_tokens", "find_features"]
+from pycupel.tokens.tables import read_table
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
@@ -110,9 +99,12 @@ class _Costs(NamedTuple):
         return cls(bytes(costs), bytes(number for number, cost in enumerate(costs) if not cost))
 
 
-_KIND_COSTS, _BLOCK_COSTS = _Costs.of(KIND_COSTS), _Costs.of(BLOCK_COSTS)
-_LETTER_COSTS, _SKIP_COSTS = _Costs.of(LETTER_COSTS), _Costs.of(SKIP_COSTS)
-_ROW_COSTS = _Costs.of([ROW_COSTS[bisect(ROW_GROUPS, row) - 1] for row in range(256)])
+_TABLE = read_table("costs.txt")
+_KIND_COSTS, _BLOCK_COSTS = _Costs.of(_TABLE["kinds"]), _Costs.of(_TABLE["blocks"])
+_LETTER_COSTS, _SKIP_COSTS = _Costs.of(_TABLE["letters"]), _Costs.of(_TABLE["skips"])
+_ROW_COSTS = _Costs.of([_TABLE["rows"][bisect(ROW_GROUPS, row) - 1] for row in range(256)])
+[_DATA_COST] = _TABLE["data"]
+_COMMON_PAIR_COST, _COMMON_DISCOUNT_PERCENT = _TABLE["common"]
 
 # Not even random letters cost more on average.
 _MAX_PAIR_COST = 50
@@ -163,7 +155,7 @@ def estimate_tokens(text: str) -> int:
     if not text:
         return 0
     data, kinds, letters, skips, blocks, rows = find_features(text)
-    hundredths = DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
+    hundredths = _DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
     if rows:
         hundredths += _cost(blocks, _BLOCK_COSTS) + _cost(rows, _ROW_COSTS)
     # The costs are a little too high, so only a fraction well above zero is rounded up.
@@ -179,9 +171,9 @@ def _splits(letters: bytes, skips: bytes) -> int:
     """Return the cost of splitting words: less than the sum if that is low, as in English text and code."""
     pairs = len(letters) - letters.count(0)
     cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
-    common = COMMON_PAIR_COST * pairs - cost
+    common = _COMMON_PAIR_COST * pairs - cost
     if common > 0:
-        return max(0, cost - common * COMMON_DISCOUNT_PERCENT // 100)
+        return max(0, cost - common * _COMMON_DISCOUNT_PERCENT // 100)
     return min(cost, _MAX_PAIR_COST * pairs)
 
 

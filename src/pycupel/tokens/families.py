@@ -16,17 +16,6 @@ from pycupel.tokens.counters import Counter
 from pycupel.tokens.estimate import estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
 
-__all__ = [
-    "ENCODINGS",
-    "ESTIMATES",
-    "ESTIMATOR",
-    "FamilyEstimate",
-    "best_counter",
-    "counter_for",
-    "exact_counter",
-    "model_counter",
-]
-
 # Estimates can be too low, so this much of a budget should stay free.
 MARGIN_PERCENT = 5.0
 

@@ -10,8 +10,6 @@ from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_str
 from pycupel.tokens.counters import CounterLike, get_counter
 
-__all__ = ["item"]
-
 
 class _ItemFields(TypedDict, total=False):
     """The fields of an item, except content and tokens."""

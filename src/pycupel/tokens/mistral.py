@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pycupel.extras import load_extra
-from pycupel.model.frozen import sealed
-
-__all__ = ["load"]
+from pycupel.values import sealed
 
 
 @sealed

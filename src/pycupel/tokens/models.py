@@ -16,8 +16,6 @@ import re
 from pycupel.model.checks import checked_str
 from pycupel.model.names import fold
 
-__all__ = ["FAMILIES", "family_of", "normalized_model", "vocabulary_of"]
-
 # The families, by how their models' names start.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "openai": ("gpt", "chatgpt", "codex", "davinci", "o1", "o3", "o4", "text-embedding"),
@@ -54,9 +52,10 @@ _PROVIDERS = (
 _OLLAMA_MISTRAL = r"^mistral:(?=\d|v\d|latest|instruct|text)"
 # Patterns are compiled when they are first used: most programs that count tokens never name a model.
 # Bedrock's ids start with the name of a company, sometimes after a group of regions.
-_REGIONS = r"(?:apac|au|ca|eu|global|jp|us|us-gov)\.(?=[a-z0-9-]+\.)"
+_REGIONS = r"(?:apac|au|ca|eu|global|in|jp|us|us-gov)\.(?=[a-z0-9-]+\.)"
 _COMPANY = (
-    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|openai|qwen|xai|zai)\."
+    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer"
+    r"|xai|zai)\."
 )
 # `-v1` is the version of an id on Bedrock; `-v0.1` is one of a model.
 _ID_VERSION = r"(?<!^claude)-v\d$"
@@ -94,11 +93,13 @@ def normalized_model(model: str) -> str:
     from_bedrock = re.match(_COMPANY, re.sub(_REGIONS, "", name, count=1))
     if from_bedrock:
         name = re.sub(_ID_VERSION, "", from_bedrock.string[from_bedrock.end() :])
+        # `deepseek.r1` and `deepseek.v3.2`: the company's name is the first word of the model's.
+        name = f"deepseek-{name}" if from_bedrock[0] == "deepseek." else name
     name = re.sub(_LATEST, "", re.sub(_DATE, "", name))
     if name.startswith("claude"):
         return name.replace(".", "-")
     name = re.sub(_JOINED_VERSION, r"\1-\2", name)
-    if name.startswith(("llama", "qwen", "glm", "kimi")):
+    if name.startswith(("deepseek", "glm", "kimi", "llama", "minimax", "qwen")):
         name = re.sub(_POINT, ".", name)
     return re.sub(_LLAMA_POINT, r"\1.\2", name)
 

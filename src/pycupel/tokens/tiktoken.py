@@ -22,9 +22,7 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
-from pycupel.model.frozen import sealed
-
-__all__ = ["load"]
+from pycupel.values import sealed
 
 _VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _PACKAGES = (

@@ -16,12 +16,10 @@ from pycupel.pipeline.classify import classify_items
 from pycupel.pipeline.policy import as_policy
 from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_dict
 from pycupel.registry import SCORERS
-from pycupel.render._data import plain
+from pycupel.render._data import script_number
 from pycupel.render._sweep import all_tokens
 from pycupel.render.html import page_data, render_page
 from pycupel.wire import read_items
-
-__all__ = ["Bench"]
 
 # The choices that the page offers by name; everything else can be written as JSON.
 _SLICERS = {
@@ -129,7 +127,7 @@ class Bench:
         return {
             "name": self._name,
             "items": len(self._items),
-            "tokens": plain(all_tokens(self._items)),
+            "tokens": script_number(all_tokens(self._items)),
             "kinds": sorted({item.kind.value for item in self._items}),
             "policy": self._document,
             "budget": _budget_data(self._first.budget),

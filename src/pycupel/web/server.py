@@ -22,11 +22,10 @@ from typing import Any, NamedTuple, cast
 
 from pycupel import __version__
 from pycupel.codecs.jsontext import parse_json
-from pycupel.errors import DocumentError, InvalidArgumentError, digits
+from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model.checks import checked_count, wrong_type
+from pycupel.text import number_text
 from pycupel.web.bench import Bench
-
-__all__ = ["Limits", "Playground", "play"]
 
 _LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65_535
@@ -187,7 +186,7 @@ class Playground(ThreadingHTTPServer):
         number = checked_count("port", port, InvalidArgumentError)
         if number > _LAST_PORT:
             raise InvalidArgumentError(
-                f"port must be at most {_LAST_PORT}, not {digits(number)}", argument="port", value=port
+                f"port must be at most {_LAST_PORT}, not {number_text(number)}", argument="port", value=port
             )
         self.bench, self.limits = bench, limits
         self.token = secrets.token_urlsafe(24)

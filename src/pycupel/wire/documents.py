@@ -12,8 +12,6 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import checked_count, checked_iterable, wrong_type
 from pycupel.wire.items import ITEM
 
-__all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]
-
 _Value = TypeVar("_Value")
 _MAX_INDENT = 100
 

@@ -1,4 +1,4 @@
-"""The fields of items and budgets. Data model: ContextItem, ContextBudget. As in that chapter, names are camelCase."""
+"""The fields of items and budgets, with the specification's names, in camelCase."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from pycupel.codecs.base import Codec, Context, must_be
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
-from pycupel.model.frozen import FrozenDict
 from pycupel.model.item import trusted_item
-
-__all__ = ["BUDGET", "ITEM", "usual_item"]
+from pycupel.scorers.metadata_trust import MetadataTrustScorer
+from pycupel.values import FrozenDict
 
 # Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
@@ -100,6 +99,17 @@ def usual_item(data: dict[Any, Any], context: Context) -> ContextItem | None:
     )
 
 
+def _write_metadata(metadata: Any, context: Context) -> dict[str, Any]:
+    """Write a number for trust as the decimal string that other implementations read (WF-07)."""
+    written: dict[str, Any] = OBJECT.write(metadata, context)
+    trust = written.get(MetadataTrustScorer.key)
+    # A bool is no trust, and NaN and infinities, where they are allowed, have no decimal string. An int may be beyond
+    # the range of floats, for which `isfinite` raises.
+    if type(trust) is int or (type(trust) is float and isfinite(trust)):
+        written[MetadataTrustScorer.key] = str(trust)
+    return written
+
+
 ITEM = Record(
     ContextItem,
     [
@@ -109,7 +119,7 @@ ITEM = Record(
         Field("source", SOURCE, OPTIONAL),
         Field("priority", INTEGER, None),
         Field("tags", _TAGS, ()),
-        Field("metadata", OBJECT, {}),
+        Field("metadata", Codec(OBJECT.schema, OBJECT.read, _write_metadata), {}),
         Field("timestamp", _TIMESTAMP, None),
         Field("futureRelevanceHint", NUMBER, None),
         Field("pinned", FLAG, False),

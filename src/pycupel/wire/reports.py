@@ -1,4 +1,4 @@
-"""The fields of reasons, events and the report. Diagnostics: Events, Exclusion Reasons, SelectionReport.
+"""The fields of reasons, events and the report.
 
 Fields are derived from the classes and keep the names of their attributes.
 """
@@ -16,15 +16,22 @@ from pycupel.codecs.derive import derive_fields
 from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import INTEGER, KIND, NUMBER, OBJECT, TEXT, list_of
 from pycupel.diagnostics import PipelineStage, SelectionReport
-from pycupel.diagnostics.entries import CountRequirementShortfall, ExcludedItem, IncludedItem
-from pycupel.diagnostics.events import OverflowEvent, TraceEvent
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS, ExclusionReason, InclusionReason, UnknownReason, reason_name
+from pycupel.diagnostics.reasons import (
+    EXCLUSION_REASONS,
+    CountRequirementShortfall,
+    ExcludedItem,
+    ExclusionReason,
+    IncludedItem,
+    InclusionReason,
+    OverflowEvent,
+    TraceEvent,
+    UnknownReason,
+    reason_name,
+)
 from pycupel.errors import DocumentError
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ScoredItem
-from pycupel.model.checks import quoted
+from pycupel.text import quoted
 from pycupel.wire.items import BUDGET, ITEM
-
-__all__ = ["CODECS", "REASON_CODECS", "TYPES"]
 
 
 def _open_enum(members: type[StrEnum]) -> Codec:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.providers._base import MessageView, Provider
 
-__all__ = ["PROVIDERS", "MessageView", "Provider"]
+if TYPE_CHECKING:
+    from pycupel.messages.providers._base import Provider
+
+__all__ = ["PROVIDERS"]
 
 _NAMES: tuple[ResolvedProviderName, ...] = get_args(ResolvedProviderName)
 
 
-class _Providers(Mapping[str, Provider]):
+class _Providers(Mapping[str, "Provider"]):
     """The providers by name, loaded on first use, because most programs use one."""
 
     def __getitem__(self, name: str) -> Provider:

@@ -1,32 +1,17 @@
-"""What the providers have in common: the records that they read into, and the record of a provider itself."""
+"""What the providers have in common: findings, the rows of their rules, and the record of a provider itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.content import ContentError, ContentReader, Prices
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.model.frozen import sealed
-
-__all__ = [
-    "BESIDE",
-    "CACHED",
-    "CALL_OPEN",
-    "ERROR",
-    "LASTING",
-    "WARNING",
-    "BesideRule",
-    "Finding",
-    "MessageView",
-    "Pairing",
-    "Provider",
-    "Rule",
-    "Severity",
-    "one_by_one",
-]
+from pycupel.messages.parts import ContentError, MessageView, PartReader
+from pycupel.messages.providers._tables import Prices
+from pycupel.values import sealed
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -36,8 +21,6 @@ WARNING: Severity = "warning"
 # The index of what is sent beside the messages.
 BESIDE = -1
 
-CALL_OPEN = "open-tool-call"
-
 # Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
 
@@ -45,29 +28,7 @@ LASTING = "lasting"
 CACHED = "cached"
 
 _PRICES = Prices()
-
-
-class MessageView(NamedTuple):
-    """What pycupel needs to know about one message of any provider.
-
-    `message_index` is the index of the message; -1 for what is sent beside the messages. `role` is "system", "user",
-    "assistant" or "tool"; a user message with only tool results is "tool". `text` is everything readable, with
-    reasoning and the arguments of calls, without images and files; `tokens` is the cost of the whole message. `calls`
-    and `results` are ids. A message with results never opens a turn, even if it also has text of the user. `reasoning`
-    says that the message starts with reasoning for what follows. `marks` are for the rules of one provider. `shares`
-    are the tokens of calls, results and reasoning, each with its kind.
-    """
-
-    message_index: int
-    role: str
-    text: str
-    tokens: int
-    calls: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-    opens_turn: bool = False
-    reasoning: bool = False
-    marks: tuple[str, ...] = ()
-    shares: tuple[tuple[str, int], ...] = ()
+_MARKS = attrgetter("marks")
 
 
 @sealed
@@ -93,13 +54,49 @@ class Finding:
     """
 
 
+Check: TypeAlias = Callable[[Sequence[MessageView]], Iterator[tuple[Any, ...]]]
+"""Finds the messages that break a rule: the index of each, and what its sentence has to name."""
+
+BesideCheck: TypeAlias = Callable[[Any, Sequence[Any] | None, Sequence[MessageView]], Iterator[tuple[Any, ...]]]
+"""Checks a system prompt and the definitions of tools, None if they are unknown, beside these messages."""
+
+
+class Rule(NamedTuple):
+    """A rule of a provider for a history. The documentation of the linter is made from these rows."""
+
+    id: str
+    """Its name. A rule that a message can break by itself has the same name as the mark of its view."""
+
+    severity: Severity
+    """How bad it is to break it."""
+
+    requires: str
+    """What the provider requires."""
+
+    sentence: str
+    """What is wrong in a history that breaks it; `{}` stands for what the check names."""
+
+    remedy: str
+    """What to do about it."""
+
+    check: Callable[..., Iterator[tuple[Any, ...]]] | None = None
+    """Finds where it is broken; None if marks tell, or the pairing of calls with results."""
+
+    def at(self, index: int, *names: object) -> Finding:
+        """Report that a message breaks the rule."""
+        sentence = self.sentence.format(*names) if names else self.sentence
+        return Finding(index, self.id, sentence, self.remedy, self.severity)
+
+    def findings(self, *checked: Any) -> Iterator[Finding]:
+        """Report where the check finds it broken."""
+        found = () if self.check is None else self.check(*checked)
+        return (self.at(*each) for each in found)
+
+
 Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
 """Groups of messages that belong together, by index, in order of their first message, and the findings."""
 
-Reader: TypeAlias = Callable[[Sequence[Any], ContentReader, int], list[MessageView]]
-Rule: TypeAlias = Callable[[Sequence[MessageView]], Iterator[Finding]]
-BesideRule: TypeAlias = Callable[[Any, Sequence[Any] | None, Sequence[MessageView]], Iterator[Finding]]
-"""Checks a system prompt and the definitions of tools, None if they are unknown, beside these messages."""
+Reader: TypeAlias = Callable[[Sequence[Any], PartReader, int], list[MessageView]]
 
 
 def _user_message(text: str) -> dict[str, Any]:
@@ -118,6 +115,12 @@ class Provider(NamedTuple):
     pair: Callable[[Sequence[MessageView]], Pairing]
     """Groups calls with their results."""
 
+    pairing: tuple[Rule, ...] = ()
+    """The rules that `pair` checks."""
+
+    marked: tuple[Rule, ...] = ()
+    """The rules that a message can break by itself, as its marks tell. They come before the others."""
+
     rules: tuple[Rule, ...] = ()
     """Its other rules. Each sees only what earlier rules accepted."""
 
@@ -134,11 +137,8 @@ class Provider(NamedTuple):
     nothing because of them.
     """
 
-    beside_rules: tuple[BesideRule, ...] = ()
+    beside_rules: tuple[Rule, ...] = ()
     """Rules for what is sent beside the messages. Only the linter checks them."""
-
-    duplicate_tools: Severity = WARNING
-    """How bad it is if two tools have the same name."""
 
     user_message: Callable[[str], dict[str, Any]] = _user_message
     """Makes a user message with this text."""
@@ -152,6 +152,11 @@ class Provider(NamedTuple):
     typical_model: str | None = None
     """Whose tokens to count if the model is unknown; None if it may be any provider's."""
 
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """All its rules, as the documentation lists them."""
+        return (*self.pairing, *self.marked, *self.rules, *self.request_rules, *self.beside_rules)
+
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
         """Read each message into a view.
 
@@ -164,9 +169,20 @@ class Provider(NamedTuple):
             MessageShapeError: a message has a shape that the provider does not know.
         """
         try:
-            return self.reader(messages, ContentReader(count, self.prices), start)
+            return self.reader(messages, PartReader(count, self.prices), start)
         except ContentError as error:
             raise _located(error, messages) from error
+
+    def findings(self, views: Sequence[MessageView]) -> Iterator[Callable[[Sequence[MessageView]], Iterator[Finding]]]:
+        """Return the checks of single messages and of the history, in order, each as a function of views."""
+        if any(map(_MARKS, views)):
+            yield self._by_mark
+        for rule in self.rules:
+            yield rule.findings
+
+    def _by_mark(self, views: Sequence[MessageView]) -> Iterator[Finding]:
+        rules = {rule.id: rule for rule in self.marked}
+        return (rules[mark].at(view.message_index) for view in views for mark in view.marks if mark in rules)
 
     def check(self, views: Sequence[MessageView], beside: Sequence[MessageView] = ()) -> list[Finding]:
         """Find everything that the provider would reject.
@@ -176,10 +192,10 @@ class Provider(NamedTuple):
             beside: Views of what is sent beside them, for the rules about the whole request.
         """
         findings = self.pair(views)[1]
-        for rule in self.rules:
-            findings += rule(views)
+        for find in self.findings(views):
+            findings += find(views)
         for rule in self.request_rules:
-            findings += rule([*beside, *views])
+            findings += rule.findings([*beside, *views])
         return findings
 
     def price(self, messages: Sequence[Any], count: Callable[[str], int]) -> int:
@@ -188,9 +204,9 @@ class Provider(NamedTuple):
         Raises:
             MessageShapeError: a field has a type that cannot be counted.
         """
-        content = ContentReader(count, self.prices)
+        read = PartReader(count, self.prices)
         try:
-            return sum([content(message)[1] for message in messages])
+            return sum([read.overhead + sum([part.tokens for part in read(message)]) for message in messages])
         except ContentError as error:
             raise _located(error, messages) from error
 
@@ -201,10 +217,10 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
     return MessageShapeError(str(error), index, error.key)
 
 
-def one_by_one(read: Callable[[Any, int, ContentReader], MessageView]) -> Reader:
+def one_by_one(read: Callable[[Any, int, PartReader], MessageView]) -> Reader:
     """Make a reader of messages that do not depend on each other."""
 
-    def reader(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
-        return [read(message, index, content) for index, message in enumerate(messages[start:], start)]
+    def reader(messages: Sequence[Any], parts: PartReader, start: int) -> list[MessageView]:
+        return [read(message, index, parts) for index, message in enumerate(messages[start:], start)]
 
     return reader

@@ -1,61 +1,147 @@
-"""Rules that several providers share."""
+"""Rules that several providers share, and the pairing of calls with the results that must directly follow them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.content import TEXTS
-from pycupel.messages.fields import field, is_filled, is_list, text_of
-from pycupel.messages.providers._base import ERROR, WARNING, Finding, MessageView, Rule, Severity
-
-__all__ = [
-    "EMPTY_MESSAGE",
-    "EMPTY_TEXT",
-    "EMPTY_TEXT_FAULT",
-    "PREFIX",
-    "Fault",
-    "empty_message",
-    "ends_with_assistant",
-    "faults_by_mark",
-    "first_not_user",
-    "has_empty_text",
-    "system_neighbours",
-]
-
-# What is wrong, what to do about it, and how bad it is.
-Fault = tuple[str, str, Severity]
-
-# A rule that a message can break by itself has the same name as the mark of its view.
-EMPTY_MESSAGE = "empty-message"
-EMPTY_TEXT = "empty-text"
-
-# A warning, because only some models and servers reject empty texts.
-EMPTY_TEXT_FAULT: Fault = (
-    "the message has an empty text, which some models reject",
-    "Remove the empty text, or the whole message.",
-    WARNING,
-)
+from pycupel.messages.fields import field, filled, is_filled, is_list, text_of
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import BESIDE, ERROR, WARNING, Finding, Pairing, Rule, Severity
+from pycupel.messages.providers._tables import TEXTS
+from pycupel.text import quoted
 
 # The mark of an assistant message that the model is asked to continue.
 PREFIX = "prefix"
 
+ORPHAN = Rule(
+    "orphan-tool-result",
+    ERROR,
+    "a result follows the message that makes its call",
+    "the tool result {} matches no pending tool call",
+    "Put it directly after the message that makes the call, or drop it.",
+)
+REPEATED = Rule(
+    "duplicate-id",
+    ERROR,
+    "an id belongs to one call, which has one result",
+    "the tool call id {} was used before",
+    "Give each call an id of its own, and each call one result.",
+)
+UNANSWERED = Rule(
+    "unanswered-tool-call",
+    ERROR,
+    "every call is answered before anything else follows",
+    "the tool call {} is not followed by its result",
+    "Put a result directly after the message that makes the call (an error result is fine), or drop the call.",
+)
+OPEN = Rule(
+    "open-tool-call",
+    WARNING,
+    "calls at the end are answered before the history is sent",
+    "the tool call {} is not answered yet",
+    "Append its result before you send the history.",
+)
+# All providers require these: autogen#3178, litellm#10696; for Responses, vercel/ai#7099, continue#8933; for Anthropic,
+# claude-code#8612, #28515, anthropic-sdk-typescript#653; for Gemini, gemini-cli#11814, langchain#27799,
+# python-genai#529.
+PAIRING_RULES = (ORPHAN, UNANSWERED, OPEN, REPEATED)
 
-def faults_by_mark(faults: Mapping[str, Fault]) -> Rule:
-    """Make a rule that reports every view with one of these marks."""
-
-    def rule(views: Sequence[MessageView]) -> Iterator[Finding]:
-        for view in views:
-            for mark in view.marks:
-                if mark in faults:
-                    yield Finding(view.message_index, mark, *faults[mark])
-
-    return rule
+# A warning, because only some models and servers reject empty texts.
+EMPTY_TEXT = Rule(
+    "empty-text",
+    WARNING,
+    "no text is empty (some models and servers reject it)",
+    "the message has an empty text, which some models reject",
+    "Remove the empty text, or the whole message.",
+)
 
 
-def empty_message(parts: str) -> Fault:
-    """Make the fault of a message that has neither of these parts."""
-    return f"the message has neither {parts}", "Drop the message.", ERROR
+def empty_message(parts: str) -> Rule:
+    """Make the rule against messages that have neither of these parts."""
+    # "[] is too short - 'messages.0.content'"
+    return Rule(
+        "empty-message",
+        ERROR,
+        "a message has a content, parts or calls",
+        f"the message has neither {parts}",
+        "Drop the message.",
+    )
+
+
+def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, ids_once: bool = False) -> Pairing:
+    """Group each message that makes calls with the results that follow it.
+
+    With `one_message`, only the very next message may have results. With `ids_once`, no id may be used again later.
+    """
+    groups: list[list[int]] = []
+    findings: list[Finding] = []
+    used: set[str] = set()
+    end = 0
+    for position, view in enumerate(views):
+        if position < end:
+            continue
+        index, _, _, _, calls, results, _, _, _, _ = view
+        groups.append([index])
+        if results:
+            findings += (ORPHAN.at(index, quoted(each)) for each in results)
+        if not calls:
+            continue
+        ids = {*calls}
+        if ids_once or len(ids) < len(calls):
+            findings += repeated_calls(view, used)
+        if not ids_once:
+            used.clear()
+        # The results directly after the calls; a message with anything else ends the run.
+        end = position + 1
+        answers: list[int] = []
+        answered: list[str] = []
+        while end < len(views) and views[end].results:
+            answers.append(views[end].message_index)
+            answered += views[end].results
+            end += 1
+            if views[end - 1].role == "user":
+                break
+        is_whole = len(ids) == len(calls) == len(answered) and ids == {*answered}
+        if is_whole and (len(answers) == 1 or not one_message):
+            # Most calls have one result each.
+            groups[-1] += answers
+            continue
+        is_open = end == len(views) and views[-1].role != "user"
+        findings += _pair(view, views[position + 1 : end], groups, one_message=one_message, is_open=is_open)
+    return groups, findings
+
+
+def _pair(
+    view: MessageView, answers: Sequence[MessageView], groups: list[list[int]], *, one_message: bool, is_open: bool
+) -> Iterator[Finding]:
+    """Add the answers to the group of their call, which is the last one, or as new groups after it."""
+    group = groups[-1]
+    pending = dict.fromkeys(view.calls)
+    made = frozenset(pending)
+    for n, answer in enumerate(answers):
+        accepted = {} if one_message and n > 0 else pending
+        if accepted.keys().isdisjoint(answer.results):
+            groups.append([answer.message_index])
+        else:
+            group.append(answer.message_index)
+        for each in answer.results:
+            if each in accepted:
+                del accepted[each]
+            else:
+                rule = ORPHAN if each in pending or each not in made else REPEATED
+                yield rule.at(answer.message_index, quoted(each))
+    for each in pending:
+        yield (OPEN if is_open else UNANSWERED).at(view.message_index, quoted(each))
+
+
+def repeated_calls(view: MessageView, used: set[str]) -> Iterator[Finding]:
+    """Report the calls whose id was used before, and mark all ids as used."""
+    for each in view.calls:
+        if each in used:
+            yield REPEATED.at(view.message_index, quoted(each))
+        used.add(each)
 
 
 def has_empty_text(content: Any) -> bool:
@@ -82,27 +168,58 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
     yield from ((each, before, None) for each in run)
 
 
-def first_not_user(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Report assistant messages before the first user message, except one with the results of its own calls."""
+def _speaks_first(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    """Find assistant messages before the first user message, except one with the results of its own calls."""
     for view in views:
         if view.opens_turn:
             return
         if view.role == "assistant":
-            yield Finding(
-                view.message_index,
-                "first-not-user",
-                "an assistant message precedes the first user message",
-                "Start the history with a user message.",
-            )
+            yield (view.message_index,)
 
 
-def ends_with_assistant(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Warn only, because a user message may still be appended, and some models continue the last message."""
+FIRST_NOT_USER = Rule(
+    "first-not-user",
+    ERROR,
+    "the user speaks first",
+    "an assistant message precedes the first user message",
+    "Start the history with a user message.",
+    _speaks_first,
+)
+
+
+def _speaks_last(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
     if views and views[-1].role == "assistant" and not views[-1].calls and PREFIX not in views[-1].marks:
-        yield Finding(
-            views[-1].message_index,
-            "ends-with-assistant",
-            "the history ends with an assistant message, which only some models continue",
-            "Append a user message before you send the history.",
-            WARNING,
-        )
+        yield (views[-1].message_index,)
+
+
+# A warning, because a user message may still be appended, and some models continue the last message.
+ENDS_WITH_ASSISTANT = Rule(
+    "ends-with-assistant",
+    WARNING,
+    "the last message is the user's or a tool's",
+    "the history ends with an assistant message, which only some models continue",
+    "Append a user message before you send the history.",
+    _speaks_last,
+)
+
+
+def _defined_twice(
+    _system: Any, tools: Iterable[Any] | None, _views: Sequence[MessageView]
+) -> Iterator[tuple[Any, ...]]:
+    names = (text_of(each, "name") or text_of(filled(each, "function", "custom"), "name") for each in tools or ())
+    for name, number in Counter(filter(None, names)).items():
+        if number > 1:
+            yield BESIDE, quoted(name)
+
+
+def duplicate_tool(severity: Severity) -> Rule:
+    """Make the rule against tools with the same name."""
+    # "Tool names must be unique" (claude-code#10687)
+    return Rule(
+        "duplicate-tool",
+        severity,
+        "tools have different names (with `tools=`)",
+        "the tool {} is defined more than once",
+        "Rename the tool, or remove the duplicate definitions.",
+        _defined_twice,
+    )

@@ -8,23 +8,7 @@ from typing import Any
 from pycupel.errors import MessageShapeError
 from pycupel.messages.fields import field, is_list, text_of
 from pycupel.model import ContextItem
-from pycupel.model.checks import describe
-
-__all__ = ["LANGCHAIN_ROLES", "check_content", "entries", "id_of", "message_in", "role_of"]
-
-# LangChain's messages have a type instead of a role; its chunks have their class name.
-LANGCHAIN_ROLES = {
-    "system": "system",
-    "SystemMessageChunk": "system",
-    "human": "user",
-    "HumanMessageChunk": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "ToolMessageChunk": "tool",
-    "function": "function",
-    "FunctionMessageChunk": "function",
-}
+from pycupel.text import describe
 
 # Where in a response the part is that belongs in a history, by the field that identifies the response.
 _IN_RESPONSES = {

@@ -2,118 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, is_filled, is_list, is_mapping, text_of
-from pycupel.messages.providers._anthropic_rules import (
-    ODD_INPUT,
-    TEXT_BEFORE_RESULT,
-    TRAILING_SPACE,
-    UNSIGNED_THINKING,
-    empty_prompt,
-    excess_cache_control,
-    faults,
-    misplaced_system,
-    missing_tools,
-    needs,
-    split_results,
-    thinking_not_first,
-    trailing_space,
+from pycupel.messages.fields import field, is_filled, is_list, text_of
+from pycupel.messages.parts import MessageView, PartReader, view_of
+from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Pairing, Provider, Rule, one_by_one
+from pycupel.messages.providers._rules import (
+    EMPTY_TEXT,
+    ENDS_WITH_ASSISTANT,
+    FIRST_NOT_USER,
+    ORPHAN,
+    PAIRING_RULES,
+    duplicate_tool,
+    pair_adjacent,
+    system_neighbours,
 )
-from pycupel.messages.providers._base import CACHED, ERROR, MessageView, Pairing, Provider, one_by_one
-from pycupel.messages.providers._pairing import orphan, pair_adjacent
-from pycupel.messages.providers._rules import EMPTY_TEXT, ends_with_assistant, first_not_user
 from pycupel.messages.providers._shapes import entries, id_of, role_of
-from pycupel.model.checks import describe
-
-__all__ = ["ANTHROPIC"]
+from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, Prices
+from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
-_SPEAKERS = {"tool_use": "assistant", "tool_result": "user"}
-_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+# The blocks of the caller's tools, each with its meaning.
+_PAIRED = {kind: meaning for kind, meaning in PART_TYPES.items() if meaning.only == "anthropic" and meaning.needs_id}
+_USE, _RESULT = _PAIRED
 
 # Marks, before the id of a server tool's call: its result is in a later message, or the call in an earlier one.
 _BEGINS = "begins "
 _ENDS = "ends "
 
+_MAX_CACHED = 4
 
-def _read(message: Any, index: int, content: ContentReader) -> MessageView:
-    role = role_of(message, index, _ROLES)
-    blocks = field(message, "content")
-    if isinstance(blocks, str):
-        marks = (EMPTY_TEXT,) if not blocks.strip() else (TRAILING_SPACE,) if blocks[-1].isspace() else ()
-        return MessageView(index, role, *content(message), (), (), role == "user", False, marks)
-    if blocks is None and role == "system":
+# claude-code#23440, #73821
+_EMPTY_TEXT = EMPTY_TEXT._replace(
+    severity=ERROR,
+    requires="no text is empty or whitespace only",
+    sentence="the message has an empty or whitespace-only text block",
+    remedy="Remove the text block, or the whole message if it holds nothing else.",
+)
+_TEXT_BEFORE_RESULT = Rule(
+    "text-before-result",
+    ERROR,
+    "tool results stand at the start of their message",
+    "other content precedes the tool results in the message",
+    "Move the tool results to the start of the message.",
+)
+# n8n#22550
+_UNSIGNED_THINKING = Rule(
+    "unsigned-thinking",
+    ERROR,
+    "thinking blocks keep their signature",
+    "the message has a thinking block without its signature",
+    "Send thinking blocks back unchanged, or not at all.",
+)
+# "tool_use.input: Input should be a valid dictionary" (anthropic-sdk-typescript#648). As an error, it would make a
+# selection drop the exchange, even an open one; some libraries parse JSON.
+_ODD_INPUT = Rule(
+    "odd-input",
+    WARNING,
+    "the input of a call is an object (some libraries parse JSON)",
+    "the input of a tool call is not an object",
+    "Parse it if it is JSON; if there are no arguments, send {}.",
+)
+
+
+def _read(message: Any, index: int, reader: PartReader) -> MessageView:
+    role, content = field(message, "role"), field(message, "content")
+    if role.__class__ is not str or role not in _ROLES:
+        role = role_of(message, index, _ROLES)
+    if isinstance(content, str):
+        marks = (EMPTY_TEXT.id,) if not content.strip() else (_TRAILING_SPACE.id,) if content[-1].isspace() else ()
+        return view_of(index, role, reader(message), reader.overhead, marks)
+    if content is None and role == "system":
         # It may have only options.
-        return MessageView(index, role, *content(message))
-    blocks = entries(blocks, index, "content", "a string or a list of blocks")
+        return view_of(index, role, reader(message), reader.overhead)
+    blocks = entries(content, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
-    calls = _ids(blocks, kinds, index, "tool_use", "id")
-    results = _ids(blocks, kinds, index, "tool_result", "tool_use_id")
-    only_results = bool(results) and len(results) == len(blocks)
-    return MessageView(
-        index,
-        "tool" if only_results else role,
-        *content(message),
-        calls,
-        results,
-        role == "user" and not results,
-        bool(kinds) and kinds[0] in _THOUGHTS,
-        tuple(_marks(blocks, kinds, len(results))),
-        content.shares,
-    )
+    results = kinds.count(_RESULT)
+    speaker = "tool" if results and results == len(blocks) else role
+    return view_of(index, speaker, reader(message), reader.overhead, tuple(_marks(blocks, kinds, results)))
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
-    kind, key = field(block, "type"), f"content[{n}].type"
-    if kind is None:
-        raise MessageShapeError(f"block has no type: {describe(block)}", index, key)
-    if not isinstance(kind, str):
-        raise MessageShapeError(f"must be a string naming the block's type, not {describe(kind)}", index, key)
-    speaker = _SPEAKERS.get(kind, role)
-    if speaker != role:
-        raise MessageShapeError(f"{kind} blocks are only allowed in {speaker} messages", index, key)
-    return kind
-
-
-def _ids(blocks: Sequence[Any], kinds: Sequence[str], index: int, kind: str, name: str) -> tuple[str, ...]:
-    if kind not in kinds:
-        return ()
-    numbers = (n for n, each in enumerate(kinds) if each == kind)
-    return tuple(id_of(field(blocks[n], name), index, f"content[{n}].{name}") for n in numbers)
+    """Return the type of a block, checked: it must be one, in the right message, and calls and results need ids."""
+    kind = block.get("type") if block.__class__ is dict else field(block, "type")
+    paired = _PAIRED.get(kind) if isinstance(kind, str) else None
+    if paired is not None and paired.role == role:
+        [name] = paired.ids
+        own = block.get(name) if block.__class__ is dict else field(block, name)
+        if own.__class__ is not str or not own:
+            id_of(own, index, f"content[{n}].{name}")
+    elif paired is not None:
+        raise MessageShapeError(
+            f"{kind} blocks are only allowed in {paired.role} messages", index, f"content[{n}].type"
+        )
+    if isinstance(kind, str):
+        return kind
+    wrong = f"must be a string naming the block's type, not {describe(kind)}"
+    raise MessageShapeError(
+        f"block has no type: {describe(block)}" if kind is None else wrong, index, f"content[{n}].type"
+    )
 
 
 def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterator[str]:
-    if not blocks or ("text" in kinds and any(map(_is_blank, _fields("text", "text", kinds, blocks)))):
-        yield EMPTY_TEXT
-    if results and any(kind != "tool_result" for kind in kinds[:results]):
-        yield TEXT_BEFORE_RESULT
-    if "thinking" in kinds and not all(map(is_filled, _fields("signature", "thinking", kinds, blocks))):
-        yield UNSIGNED_THINKING
-    if "tool_use" in kinds and not all(map(_is_object, _fields("input", "tool_use", kinds, blocks))):
-        yield ODD_INPUT
-    if kinds and kinds[-1] == "text" and text_of(blocks[-1], "text")[-1:].isspace():
-        yield TRAILING_SPACE
-    nested = [each for block in _fields("content", "tool_result", kinds, blocks) if is_list(block) for each in block]
-    yield from (CACHED for block in (*blocks, *nested) if is_filled(field(block, "cache_control")))
+    found = set[str]()
+    cached = 0
+    for kind, block in zip(kinds, blocks, strict=True):
+        get = block.get if block.__class__ is dict else partial(field, block)
+        fault = _FAULTS.get(kind)
+        if fault is not None and fault.is_wrong(get(fault.name)):
+            found.add(fault.mark)
+        if get(CACHE_CONTROL) is not None:
+            cached += is_filled(get(CACHE_CONTROL))
+        content = get("content") if kind == _RESULT else None
+        if content.__class__ is not str and is_list(content):
+            cached += sum(is_filled(field(part, CACHE_CONTROL)) for part in content)
+    if not blocks or EMPTY_TEXT.id in found:
+        yield EMPTY_TEXT.id
+    if results and kinds[:results].count(_RESULT) < results:
+        yield _TEXT_BEFORE_RESULT.id
+    yield from (mark for mark in (_UNSIGNED_THINKING.id, _ODD_INPUT.id) if mark in found)
+    if kinds and kinds[-1] == "text" and str(field(blocks[-1], "text") or "")[-1:].isspace():
+        yield _TRAILING_SPACE.id
+    yield from (CACHED,) * cached
     if any("_tool_" in kind for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
 
-def _fields(name: str, kind: str, kinds: Sequence[str], blocks: Sequence[Any]) -> Iterator[Any]:
-    """Return a field of each block of a kind."""
-    return (field(block, name) for each, block in zip(kinds, blocks, strict=True) if each == kind)
+class _Fault(NamedTuple):
+    """What is wrong with a block, if a field of it is."""
+
+    mark: str
+    name: str
+    is_wrong: Callable[[Any], bool]
 
 
 def _is_blank(text: Any) -> bool:
     return not text.strip() if isinstance(text, str) else not is_filled(text)
 
 
-def _is_object(value: Any) -> bool:
-    return is_mapping(value) or not (value is None or is_list(value) or isinstance(value, (str, bytes, int, float)))
+def _is_no_object(value: Any) -> bool:
+    is_plain = value is None or isinstance(value, (str, bytes, int, float))
+    return is_plain or (value.__class__ is not dict and is_list(value))
+
+
+def _is_missing(value: Any) -> bool:
+    return not is_filled(value)
+
+
+_FAULTS = {
+    "text": _Fault(EMPTY_TEXT.id, "text", _is_blank),
+    "thinking": _Fault(_UNSIGNED_THINKING.id, "signature", _is_missing),
+    _USE: _Fault(_ODD_INPUT.id, "input", _is_no_object),
+}
 
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
@@ -140,7 +184,7 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
                 if call_id in begun:
                     spans[begun[call_id]] = view.message_index
                 else:
-                    findings.append(orphan(view.message_index, call_id))
+                    findings.append(ORPHAN.at(view.message_index, quoted(call_id)))
     return _merge_spans(groups, spans) if spans else groups, findings
 
 
@@ -157,16 +201,171 @@ def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list
     return [sorted(group) for group in whole]
 
 
+def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
+    """A system message needs its neighbours; an answer without thinking needs the last thinking of its turn."""
+    indices = list(units)
+    needed: dict[int, tuple[int, ...]] = {}
+    for n, before, after in system_neighbours([units[index][0].role for index in indices]):
+        if before is not None:
+            needed[indices[n]] = (indices[before],) if after is None else (indices[before], indices[after])
+    thoughts: int | None = None
+    for index, members in units.items():
+        if members[0].reasoning:
+            thoughts = index
+        elif members[0].role == "assistant" and thoughts is not None:
+            needed[index] = (thoughts,)
+        if any(view.opens_turn for view in members):
+            thoughts = None
+    return needed
+
+
+def _before_the_user(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    roles = [view.role for view in views]
+    return ((views[n].message_index,) for n, before, _ in system_neighbours(roles) if before is None)
+
+
+def _between_others(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    roles = [view.role for view in views]
+    for n, before, after in system_neighbours(roles):
+        if before is not None and (roles[before] == "assistant" or (after is not None and roles[after] != "assistant")):
+            yield (views[n].message_index,)
+
+
+def _split(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    return ((view.message_index,) for before, view in pairwise(views) if before.results and view.results)
+
+
+def _starts_without_thinking(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    spoken: list[MessageView] = []
+    for view in views:
+        if view.opens_turn:
+            spoken = []
+        elif view.role == "assistant":
+            spoken.append(view)
+    if any(view.calls for view in spoken) and not spoken[0].reasoning and any(view.reasoning for view in views):
+        yield (spoken[0].message_index,)
+
+
+def _ends_with_space(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    if views and views[-1].role == "assistant" and _TRAILING_SPACE.id in views[-1].marks:
+        yield (views[-1].message_index,)
+
+
+# "final assistant content cannot end with trailing whitespace" (crewAI#4413). A warning, because a user message may
+# still be appended.
+_TRAILING_SPACE = Rule(
+    "trailing-space",
+    WARNING,
+    "a text of the assistant at the end does not end with whitespace",
+    "the assistant message at the end has a text that ends with whitespace",
+    "Strip the text, or append a user message.",
+    _ends_with_space,
+)
+_RULES = (
+    FIRST_NOT_USER,
+    Rule(
+        "system-first",
+        WARNING,
+        "the first system prompt is a parameter of the request",
+        "a system message precedes the first user message",
+        "Send it as the system parameter.",
+        _before_the_user,
+    ),
+    Rule(
+        "system-misplaced",
+        ERROR,
+        "a system message is between a user message and its answer, or at the end",
+        "a system message is not between a user message and the assistant's answer to it",
+        "Move it directly after a user message that is followed by an assistant message or is the last one.",
+        _between_others,
+    ),
+    # A warning: Anthropic merges consecutive user messages, but other servers with its protocol do not.
+    Rule(
+        "split-results",
+        WARNING,
+        "the results of parallel calls are in one message",
+        "the results of parallel calls are spread over several messages",
+        "Put all the results into one user message.",
+        _split,
+    ),
+    # A warning, because the history does not show whether the request enables thinking.
+    Rule(
+        "thinking-not-first",
+        WARNING,
+        "with thinking, the last turn starts with a thinking block",
+        "the last turn uses tools but does not start with a thinking block, which requests with thinking need",
+        "Keep the thinking block that starts the turn, or disable thinking.",
+        _starts_without_thinking,
+    ),
+    ENDS_WITH_ASSISTANT,
+    _TRAILING_SPACE,
+)
+
+
+def _cached_too_often(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    """Find messages with cache_control after the fourth block that has it."""
+    count = 0
+    for view in views:
+        cached = view.marks.count(CACHED)
+        count += cached
+        if cached and count > _MAX_CACHED:
+            yield (view.message_index,)
+
+
+# "A maximum of 4 blocks with cache_control may be provided"
+_EXCESS_CACHE_CONTROL = Rule(
+    "excess-cache-control",
+    ERROR,
+    "no more than four blocks have cache_control",
+    f"the history has more than {_MAX_CACHED} blocks with cache_control",
+    "Keep cache_control on the last blocks only; system and tools count, too.",
+    _cached_too_often,
+)
+
+
+def _empty_prompt(system: Any, _tools: Sequence[Any] | None, _views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    blocks = system if is_list(system) else [system]
+    texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
+    if any(isinstance(text, str) and not text.strip() for text in texts):
+        yield (BESIDE,)
+
+
+def _undefined_tools(_system: Any, tools: Sequence[Any] | None, views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    first = next((view.message_index for view in views if view.calls or view.results), None)
+    if first is not None and tools is not None and not tools:
+        yield (first,)
+
+
+_BESIDE_RULES = (
+    duplicate_tool(ERROR),
+    _EMPTY_TEXT._replace(
+        requires="no text of the system prompt is empty (with `system=`)",
+        sentence="the system prompt has an empty or whitespace-only text",
+        remedy="Remove the empty text.",
+        check=_empty_prompt,
+    ),
+    # Only some servers reject it, such as Bedrock (anthropic-sdk-python#494).
+    Rule(
+        "missing-tools",
+        WARNING,
+        "a history with calls needs definitions (with `tools=`)",
+        "the history has tool calls, but the request defines no tools",
+        "Include the tool definitions in the request.",
+        _undefined_tools,
+    ),
+)
+
 ANTHROPIC = Provider(
     "anthropic",
     one_by_one(_read),
     _pair,
-    (faults, first_not_user, misplaced_system, split_results, thinking_not_first, ends_with_assistant, trailing_space),
-    needs,
+    PAIRING_RULES,
+    (_EMPTY_TEXT, _TEXT_BEFORE_RESULT, _UNSIGNED_THINKING, _ODD_INPUT),
+    _RULES,
+    _needs,
     Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
-    (excess_cache_control,),
-    (empty_prompt, missing_tools),
-    duplicate_tools=ERROR,
+    (_EXCESS_CACHE_CONTROL,),
+    _BESIDE_RULES,
     system_beside=True,
     also_reads=(None,),
     typical_model="claude",

@@ -8,30 +8,36 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.content import ContentReader, Prices
-from pycupel.messages.fields import field, filled, is_mapping, text_of
-from pycupel.messages.providers._base import ERROR, Finding, MessageView, Provider
-from pycupel.messages.providers._pairing import pair_adjacent
+from pycupel.messages.fields import field, filled, is_mapping
+from pycupel.messages.parts import MessageView, Part, PartReader, view_of
+from pycupel.messages.providers._base import ERROR, Provider, Rule
 from pycupel.messages.providers._rules import (
-    EMPTY_MESSAGE,
     EMPTY_TEXT,
-    EMPTY_TEXT_FAULT,
-    Fault,
+    ENDS_WITH_ASSISTANT,
+    FIRST_NOT_USER,
+    PAIRING_RULES,
+    duplicate_tool,
     empty_message,
-    ends_with_assistant,
-    faults_by_mark,
-    first_not_user,
+    pair_adjacent,
 )
 from pycupel.messages.providers._shapes import entries, id_of, message_in, role_of
-from pycupel.model.checks import describe
-
-__all__ = ["GEMINI"]
+from pycupel.messages.providers._tables import FUNCTION_CALLS, FUNCTION_RESPONSES, SIGNATURES, Prices
+from pycupel.text import describe
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
 # Fields of a part that describe its data, but are not data.
-_SIGNED = ("thought_signature", "thoughtSignature")
-_SIDE = frozenset({"thought", *_SIGNED, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"})
-_EMPTY_PART = "empty-part"
+_SIDE = frozenset({"thought", *SIGNATURES, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"})
+
+_CALLS, _RESULTS = (frozenset((name,) for name in names) for names in (FUNCTION_CALLS, FUNCTION_RESPONSES))
+
+_EMPTY_MESSAGE = empty_message("text nor other parts")
+_EMPTY_PART = Rule(
+    "empty-part",
+    ERROR,
+    "a part holds data",
+    "the message has an empty part",
+    "Remove the part, or the whole message.",
+)
 
 
 class _Call(NamedTuple):
@@ -55,9 +61,8 @@ class _Pending:
                 self._queues.setdefault(("id", call.id), deque()).append(n)
             self._queues.setdefault(("named" if call.has_id else "nameless", call.name), deque()).append(n)
 
-    def answer(self, result: Any) -> _Call | None:
+    def answer(self, result_id: str, name: str) -> _Call | None:
         """Remove and return the first pending call that this result answers; None if there is none."""
-        result_id, name = text_of(result, "id"), text_of(result, "name")
         keys = (("id", result_id) if result_id else ("named", name), ("nameless", name))
         found = min((n for n in map(self._first, keys) if n is not None), default=None)
         if found is None:
@@ -72,37 +77,53 @@ class _Pending:
         return queue[0] if queue else None
 
 
-def _read(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
     views: list[MessageView] = []
     pending = _Pending()
     # Results are matched to their calls, so calls before the start are read again.
     first = _last_calls(messages, start)
     for index, message in enumerate(messages[first:], first):
         role = _role(message, index)
-        parts = _parts(message, role, index)
-        text, tokens = content(message)
-        marks = tuple(_marks(parts))
+        given = _parts(message, role, index)
+        parts = reader(message)
         if role == "assistant":
-            calls = list(_calls(parts, index))
+            calls = [_call(part, index) for part in parts if part.path[-1:] in _CALLS]
             pending = _Pending(calls) if calls else pending
-            thinks = bool(parts) and field(parts[0], "thought") is True
-            ids = tuple(call.id for call in calls)
-            views.append(MessageView(index, role, text, tokens, ids, (), False, thinks, marks, content.shares))
+            ids = iter([call.id for call in calls])
+            answers = 0
         else:
-            results = tuple(_results(parts, pending, index))
-            speaker = "tool" if results and len(results) == len(parts) else role
-            shares = () if speaker == "tool" else content.shares
-            views.append(
-                MessageView(index, speaker, text, tokens, (), results, not results, marks=marks, shares=shares)
-            )
+            answered = [_answered(part, pending, index) for part in parts if part.path[-1:] in _RESULTS]
+            ids, answers = iter(answered), len(answered)
+        here = _CALLS if role == "assistant" else _RESULTS
+        # Each has the id that was found for it, and everything else has none.
+        parts = [part._replace(id=next(ids) if part.path[-1:] in here else None) for part in parts]
+        speaker = "tool" if answers and answers == len(given) else role
+        views.append(view_of(index, speaker, parts, reader.overhead, tuple(_marks(given))))
     return views[start - first :]
+
+
+def _call(part: Part, index: int) -> _Call:
+    n = part.path[1]
+    name = id_of(part.tool or None, index, f"parts[{n}].function_call.name")
+    call_id = part.id if isinstance(part.id, str) else ""
+    return _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
+
+
+def _answered(part: Part, pending: _Pending, index: int) -> str:
+    """Return the id of the call that a result answers, and remove it from the pending ones."""
+    result_id = part.id if isinstance(part.id, str) else ""
+    call = pending.answer(result_id, part.tool)
+    if call is not None:
+        return call.id
+    return id_of(result_id or part.tool or None, index, f"parts[{part.path[1]}].function_response.name")
 
 
 def _last_calls(messages: Sequence[Any], end: int) -> int:
     """Return the index of the last message before `end` that makes calls; `end` if there is none."""
     for index in range(end - 1, -1, -1):
         role = _role(messages[index], index)
-        if role == "assistant" and any(_calls(_parts(messages[index], role, index), index)):
+        parts = _parts(messages[index], role, index) if role == "assistant" else ()
+        if any(field(part, name) is not None for part in parts for name in FUNCTION_CALLS):
             return index
     return end
 
@@ -135,11 +156,11 @@ def _parts(message: Any, role: str, index: int) -> Sequence[Any]:
 
 def _marks(parts: Sequence[Any]) -> Iterator[str]:
     if not parts:
-        yield EMPTY_MESSAGE
+        yield _EMPTY_MESSAGE.id
     if any(map(_is_empty, parts)):
-        yield _EMPTY_PART
+        yield _EMPTY_PART.id
     if any(map(_has_empty_text, parts)):
-        yield EMPTY_TEXT
+        yield EMPTY_TEXT.id
 
 
 def _is_empty(part: Any) -> bool:
@@ -153,75 +174,44 @@ def _has_empty_text(part: Any) -> bool:
     if isinstance(part, str):
         return not part
     text = field(part, "text")
-    return isinstance(text, str) and not text and filled(part, *_SIGNED) is None
+    return isinstance(text, str) and not text and filled(part, *SIGNATURES) is None
 
 
-def _either(part: Any, name: str, wire_name: str) -> Any:
-    """Return a field, whose name the objects and the JSON of the API spell differently."""
-    value = field(part, name)
-    return field(part, wire_name) if value is None else value
-
-
-def _calls(parts: Sequence[Any], index: int) -> Iterator[_Call]:
-    for n, part in enumerate(parts):
-        call = _either(part, "function_call", "functionCall")
-        if call is not None:
-            name = id_of(field(call, "name"), index, f"parts[{n}].function_call.name")
-            call_id = text_of(call, "id")
-            yield _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
-
-
-def _results(parts: Sequence[Any], pending: _Pending, index: int) -> Iterator[str]:
-    """Return the ids of the calls that are answered, and remove them from the pending ones."""
-    for n, part in enumerate(parts):
-        result = _either(part, "function_response", "functionResponse")
-        if result is None:
-            continue
-        call = pending.answer(result)
-        if call is None:
-            yield id_of(text_of(result, "id") or field(result, "name"), index, f"parts[{n}].function_response.name")
-        else:
-            yield call.id
-
-
-def _call_after_model(views: Sequence[MessageView]) -> Iterator[Finding]:
-    """Report calls that do not directly follow a user message or results, because a model message comes between."""
-    run: list[MessageView] = []
+def _between_calls(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+    """Find model messages between a call and the user message or results that it must directly follow."""
+    run: list[int] = []
     for view in views:
         if view.role == "assistant" and not view.calls:
-            run.append(view)
+            run.append(view.message_index)
             continue
         if view.calls:
-            yield from map(_spoken_before_call, run)
+            yield from ((index,) for index in run)
         run.clear()
 
 
-def _spoken_before_call(view: MessageView) -> Finding:
-    return Finding(
-        view.message_index,
-        "call-after-model",
-        "a model message separates a function call from the user message or results it must follow",
-        "Make it a part of the message with the call, or drop it.",
-    )
+_CALL_AFTER_MODEL = Rule(
+    "call-after-model",
+    ERROR,
+    "a call follows a user message or results",
+    "a model message separates a function call from the user message or results it must follow",
+    "Make it a part of the message with the call, or drop it.",
+    _between_calls,
+)
 
 
 def _user_message(text: str) -> dict[str, Any]:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-_FAULTS: dict[str, Fault] = {
-    EMPTY_MESSAGE: empty_message("text nor other parts"),
-    EMPTY_TEXT: EMPTY_TEXT_FAULT,
-    _EMPTY_PART: ("the message has an empty part", "Remove the part, or the whole message.", ERROR),
-}
-
 GEMINI = Provider(
     "gemini",
     _read,
     partial(pair_adjacent, one_message=True),
-    (faults_by_mark(_FAULTS), first_not_user, _call_after_model, ends_with_assistant),
+    PAIRING_RULES,
+    (_EMPTY_MESSAGE, EMPTY_TEXT, _EMPTY_PART),
+    (FIRST_NOT_USER, _CALL_AFTER_MODEL, ENDS_WITH_ASSISTANT),
     prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
-    duplicate_tools=ERROR,
+    beside_rules=(duplicate_tool(ERROR),),
     user_message=_user_message,
     system_beside=True,
     typical_model="gemini",

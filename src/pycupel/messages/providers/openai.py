@@ -5,109 +5,151 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pycupel.kernels.records import maker
-from pycupel.messages.content import TOOL_CALLS, ContentReader, Prices
 from pycupel.messages.fields import field, filled, is_filled
-from pycupel.messages.providers._base import WARNING, MessageView, Provider
-from pycupel.messages.providers._pairing import pair_adjacent
+from pycupel.messages.parts import MessageView, Part, PartReader, Path, make_part, make_view, view_of
+from pycupel.messages.providers._base import WARNING, Provider, Rule
 from pycupel.messages.providers._rules import (
-    EMPTY_MESSAGE,
     EMPTY_TEXT,
-    EMPTY_TEXT_FAULT,
-    Fault,
+    PAIRING_RULES,
+    duplicate_tool,
     empty_message,
-    faults_by_mark,
     has_empty_text,
+    pair_adjacent,
 )
-from pycupel.messages.providers._shapes import LANGCHAIN_ROLES, check_content, entries, id_of, role_of
-
-__all__ = ["EMPTY_FAULTS", "OPENAI", "PRICES", "read_message", "read_openai", "tool_calls"]
+from pycupel.messages.providers._shapes import check_content, entries, id_of, role_of
+from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT, Prices
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
 
 # What a message may have besides its content.
-_BESIDE = ("tool_calls", "invalid_tool_calls", "function_call", "refusal", "audio", "additional_kwargs")
-_EMPTY = (EMPTY_TEXT,)
-_EMPTY_CALLS = "empty-calls"
-_EMPTY_RESULT = "empty-result"
-_ODD_ARGUMENTS = "odd-arguments"
+_BESIDE = (*CALL_LISTS, "function_call", "refusal", "audio", "additional_kwargs")
+_CONTENT: Path = ("content",)
+_CALLS = frozenset((name,) for name in CALL_LISTS)
 
-_view = maker(MessageView)
+EMPTY_MESSAGE = empty_message("content nor calls")
+# "Invalid 'messages[1].tool_calls': empty array" (openai-python#2061). Other servers with this format accept it, and
+# the message is worth keeping.
+_EMPTY_CALLS = Rule(
+    "empty-calls",
+    WARNING,
+    "tool_calls is not an empty list (some servers accept it)",
+    "tool_calls is an empty list, which OpenAI rejects",
+    "Remove the field.",
+)
+# "Invalid value for 'content': expected a string, got null" (llama_index#17555). A warning as above: without the
+# exchange, the model would make the same call again.
+_EMPTY_RESULT = Rule(
+    "empty-result",
+    WARNING,
+    "a tool result has a content (some servers do without)",
+    "the tool result has no content, which OpenAI rejects",
+    "Send an empty text if the tool returns nothing.",
+)
+# "Invalid type for 'messages[2].tool_calls[0].function.arguments': expected a string, but got an object instead"
+# (goose-mobile#20), and "Missing required parameter" for the same field (mcphost#117). A warning as above.
+_ODD_ARGUMENTS = Rule(
+    "odd-arguments",
+    WARNING,
+    "the arguments of a call are a string (some servers take dicts)",
+    "the arguments of a tool call are not a string, which OpenAI rejects",
+    "Write them as JSON, with json.dumps; if there are none, as '{}'.",
+)
+_EMPTY = (EMPTY_TEXT.id,)
 
-EMPTY_FAULTS: dict[str, Fault] = {EMPTY_MESSAGE: empty_message("content nor calls"), EMPTY_TEXT: EMPTY_TEXT_FAULT}
 
-
-def read_openai(messages: Sequence[Any], content: ContentReader, start: int) -> list[MessageView]:
+def read_openai(messages: Sequence[Any], parts: PartReader, start: int) -> list[MessageView]:
     """Read each message from an index on into a view."""
-    # The model may be another provider's, whose prices only the general reader applies.
-    is_plain = not content.prices.escapes
+    # The model may be another provider's, whose prices only the walk applies.
+    is_plain = not parts.prices.escapes
     return [
-        (_read_plain(message, index, content) if is_plain and message.__class__ is dict else None)
-        or read_message(message, index, content)
+        (_read_plain(message, index, parts) if is_plain and message.__class__ is dict else None)
+        or read_message(message, index, parts)
         for index, message in enumerate(messages[start:], start)
     ]
 
 
-def _read_plain(message: Any, index: int, content: ContentReader) -> MessageView | None:
-    """Read most messages (a role with a text, calls, or a result) in a quarter of the time."""
+def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | None:
+    """Read most messages (a role with a text, calls, or a result) in a quarter of the time of the walk."""
     role, text = message.get("role"), message.get("content")
     if role.__class__ is not str:
         return None
     if text.__class__ is str:
         if len(message) == 2 and role in _SPOKEN:
-            tokens = content.overhead + content.count(text)
+            tokens = reader.count(text)
+            part = make_part((TEXT, text, tokens, None, "", None, False, _CONTENT, None, 0))
             marks = () if text else _EMPTY
-            return _view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, ()))
+            tokens += reader.overhead
+            return make_view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, (part,)))
         call_id = message.get("tool_call_id")
         if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id:
-            tokens = content.overhead + content.count(text)
-            return _view((index, role, text, tokens, (), (call_id,), False, False, (), ()))
+            tokens = reader.count(text)
+            part = make_part((RESULT, text, tokens, call_id, "", None, False, (), text, 0))
+            tokens += reader.overhead
+            return make_view((index, role, text, tokens, (), (call_id,), False, False, (), (part,)))
     calls = message.get("tool_calls")
     if calls.__class__ is not list or not calls or role != "assistant" or len(message) != 3:
         return None
-    return _read_plain_calls(calls, text, index, content) if text is None or text.__class__ is str else None
+    return _read_plain_calls(calls, text, index, reader) if text is None or text.__class__ is str else None
 
 
-def _read_plain_calls(calls: list[Any], text: str | None, index: int, content: ContentReader) -> MessageView | None:
-    texts: list[str] = []
+def _read_plain_calls(calls: list[Any], text: str | None, index: int, reader: PartReader) -> MessageView | None:
+    found: list[Part] = []
     ids: list[str] = []
-    for call in calls:
+    texts: list[str] = []
+    total = reader.overhead
+    if text:
+        tokens = reader.count(text)
+        total += tokens
+        texts.append(text)
+        found.append(make_part((TEXT, text, tokens, None, "", None, False, _CONTENT, None, 0)))
+    for n, call in enumerate(calls):
         function: Any = call.get("function") if call.__class__ is dict else None
         if function.__class__ is not dict:
             return None
         call_id, name, arguments = call.get("id"), function.get("name"), function.get("arguments")
         if not (call_id.__class__ is name.__class__ is arguments.__class__ is str and call_id and name and arguments):
             return None
+        said, tokens = f"{name}\n{arguments}", reader.count(name) + reader.count(arguments) + reader.prices.call
         ids.append(call_id)
-        texts += (name, arguments)
-    tokens = total = sum(map(content.count, texts)) + len(calls) * content.prices.call
-    if text:
-        texts.insert(0, text)
-        total += content.count(text)
-    total += content.overhead
-    shares = ((TOOL_CALLS, tokens),)
-    return _view((index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), shares))
+        texts.append(said)
+        total += tokens
+        found.append(make_part((CALL, said, tokens, call_id, name, arguments, False, ("tool_calls", n), None, 0)))
+    return make_view((index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), tuple(found)))
 
 
-def read_message(message: Any, index: int, content: ContentReader) -> MessageView:
+def read_message(message: Any, index: int, reader: PartReader) -> MessageView:
     """Read any message into a view."""
     role = _role(message, index)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
-    calls: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-    if role == "assistant":
-        calls = tuple(_call_ids(message, index))
-    elif role == "tool":
-        results = (id_of(field(message, "tool_call_id"), index, "tool_call_id"),)
+    calls = [*_calls(message, index)] if role == "assistant" else []
+    result: str | None = None
+    if role == "tool":
+        result = id_of(field(message, "tool_call_id"), index, "tool_call_id")
     elif role == "function":
-        role, results = "tool", (_function_id(message, index, "name"),)
-    marks = tuple(_result_marks(message) if results else _marks(message))
-    if calls and any(_has_odd_arguments(call) for _, call in tool_calls(message, index)):
-        marks += (_ODD_ARGUMENTS,)
-    return MessageView(
-        index, role, *content(message), calls, results, role == "user", marks=marks, shares=content.shares
-    )
+        role, result = "tool", _function_id(message, index, "name")
+    parts = _with_ids(reader(message), result)
+    marks = tuple(_marks(message) if result is None else _result_marks(message))
+    if any(map(_has_odd_arguments, calls)):
+        marks += (_ODD_ARGUMENTS.id,)
+    return view_of(index, role, parts, reader.overhead, marks)
+
+
+def _with_ids(parts: Sequence[Part], result: str | None) -> list[Part]:
+    """Give the parts the ids that count: those of the caller's calls, and that of the result which the message is."""
+    found = [part if part.id is (own := _id(part, result)) else part._replace(id=own) for part in parts]
+    if result is not None and not any(part.kind == RESULT for part in found):
+        found.append(make_part((RESULT, "", 0, result, "", None, False, (), None, 0)))
+    return found
+
+
+def _id(part: Part, result: str | None) -> Any:
+    if part.kind != CALL:
+        return result if part.kind == RESULT else None
+    if part.path[:1] == ("function_call",):
+        return f"function {part.tool}"
+    # A block of another provider only repeats a call, as LangChain keeps it.
+    return part.id if part.path[:1] in _CALLS else None
 
 
 def _marks(message: Any) -> Iterator[str]:
@@ -116,19 +158,19 @@ def _marks(message: Any) -> Iterator[str]:
     if is_empty and filled(message, *_BESIDE) is not None:
         return
     if is_empty and not isinstance(said, str):
-        yield EMPTY_MESSAGE
+        yield EMPTY_MESSAGE.id
         return
     if has_empty_text(said):
-        yield EMPTY_TEXT
+        yield EMPTY_TEXT.id
     # The objects of libraries always have the field; when they are sent, it is left out.
     if message.__class__ is dict and message.get("tool_calls") == []:
-        yield _EMPTY_CALLS
+        yield _EMPTY_CALLS.id
 
 
 def _result_marks(message: Any) -> Iterator[str]:
     # Only the results of old function calls may have no content.
     if field(message, "content") is None and field(message, "tool_call_id") is not None:
-        yield _EMPTY_RESULT
+        yield _EMPTY_RESULT.id
 
 
 def _has_odd_arguments(call: Any) -> bool:
@@ -145,20 +187,16 @@ def _role(message: Any, index: int) -> str:
     return role_of(message, index, _ROLES)
 
 
-def tool_calls(message: Any, index: int) -> Iterator[tuple[str, Any]]:
-    """Return the calls of a message with their paths, including those that LangChain could not parse but sends."""
-    for key in ("tool_calls", "invalid_tool_calls"):
+def _calls(message: Any, index: int) -> Iterator[Any]:
+    """Return the calls of a message, checked, including those that LangChain could not parse but sends."""
+    for key in CALL_LISTS:
         calls = filled(message, key)
         for n, call in enumerate(() if calls is None else entries(calls, index, key)):
-            yield f"{key}[{n}]", call
-
-
-def _call_ids(message: Any, index: int) -> Iterator[str]:
-    for path, call in tool_calls(message, index):
-        yield id_of(field(call, "id"), index, f"{path}.id")
+            id_of(field(call, "id"), index, f"{key}[{n}].id")
+            yield call
     function = field(message, "function_call")
     if function is not None:
-        yield _function_id(function, index, "function_call.name")
+        _function_id(function, index, "function_call.name")
 
 
 def _function_id(value: Any, index: int, key: str) -> str:
@@ -169,26 +207,12 @@ def _function_id(value: Any, index: int, key: str) -> str:
 # OpenAI's published formula: 3 for a message, 1 for its role, 1 for a name, and 3 for the reply.
 PRICES = Prices(message=4, name=1, tools=12, file=2265)
 
-_FAULTS: dict[str, Fault] = {
-    **EMPTY_FAULTS,
-    _EMPTY_CALLS: (
-        "tool_calls is an empty list, which OpenAI rejects",
-        "Remove the field.",
-        # Other servers with this format accept it, and the message is worth keeping.
-        WARNING,
-    ),
-    _EMPTY_RESULT: (
-        "the tool result has no content, which OpenAI rejects",
-        "Send an empty text if the tool returns nothing.",
-        # As above. Without the exchange, the model would make the same call again.
-        WARNING,
-    ),
-    _ODD_ARGUMENTS: (
-        "the arguments of a tool call are not a string, which OpenAI rejects",
-        "Write them as JSON, with json.dumps; if there are none, as '{}'.",
-        # As above: some servers and libraries take a dict.
-        WARNING,
-    ),
-}
-
-OPENAI = Provider("openai", read_openai, pair_adjacent, (faults_by_mark(_FAULTS),), prices=PRICES)
+OPENAI = Provider(
+    "openai",
+    read_openai,
+    pair_adjacent,
+    PAIRING_RULES,
+    (EMPTY_MESSAGE, EMPTY_TEXT, _EMPTY_CALLS, _EMPTY_RESULT, _ODD_ARGUMENTS),
+    prices=PRICES,
+    beside_rules=(duplicate_tool(WARNING),),
+)

@@ -10,66 +10,64 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.content import ContentReader
 from pycupel.messages.fields import field
-from pycupel.messages.providers._base import LASTING, Finding, MessageView, Pairing, Provider, one_by_one
-from pycupel.messages.providers._pairing import orphan, repeated, repeated_calls, unanswered, waiting
-from pycupel.messages.providers._rules import EMPTY_TEXT, EMPTY_TEXT_FAULT, faults_by_mark, has_empty_text
+from pycupel.messages.parts import MessageView, PartReader, view_of
+from pycupel.messages.providers._base import ERROR, LASTING, WARNING, Finding, Pairing, Provider, Rule, one_by_one
+from pycupel.messages.providers._rules import (
+    EMPTY_TEXT,
+    OPEN,
+    ORPHAN,
+    PAIRING_RULES,
+    REPEATED,
+    UNANSWERED,
+    duplicate_tool,
+    has_empty_text,
+    repeated_calls,
+)
 from pycupel.messages.providers._shapes import check_content, id_of, message_in, role_of
+from pycupel.messages.providers._tables import Meaning, item_type
 from pycupel.messages.providers.openai import PRICES
-from pycupel.model.checks import describe, quoted
-
-__all__ = ["RESPONSES"]
+from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 
-# These change how everything after them is read, so they stay, like instructions do.
-_LASTING = frozenset({"additional_tools", "compaction", "compaction_trigger", "configuration_update"})
-_SPOKEN = frozenset({"reasoning", "program", "item_reference", "mcp_list_tools", "mcp_approval_request"})
+# A lost reasoning item cannot be detected.
+_WITHOUT_ITEM = Rule(
+    "reasoning-without-item",
+    ERROR,
+    "reasoning is followed by the item that it led to",
+    "the reasoning is not followed by the item that it led to",
+    "Put the message or the call that it led to directly after it, or drop it.",
+)
 
 
-def _read(item: Any, index: int, content: ContentReader) -> MessageView:
+def _read(item: Any, index: int, reader: PartReader) -> MessageView:
     kind = field(item, "type")
     if kind is None and field(item, "role") is None and field(item, "id") is not None and message_in(item) is None:
         kind = "item_reference"
-    calls: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     if kind is not None and not isinstance(kind, str):
         raise MessageShapeError(f"must be a string naming the item's type, not {describe(kind)}", index, "type")
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)
-        marks = (EMPTY_TEXT,) if has_empty_text(field(item, "content")) else ()
-    elif kind in _LASTING:
-        role, marks = "system", (LASTING,)
-    elif kind.endswith(("_output", "_response")):
-        results = tuple(_result_id(item, kind, index))
-        role = "tool" if results else "assistant"
-    elif kind in _SPOKEN or kind.endswith("_call"):
-        role, calls = "assistant", tuple(_call_id(item, kind, index))
+        marks = (EMPTY_TEXT.id,) if has_empty_text(field(item, "content")) else ()
     else:
-        raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
-    return MessageView(
-        index, role, *content(item), calls, results, role == "user", kind == "reasoning", marks, content.shares
-    )
+        meaning = item_type(kind)
+        if meaning is None:
+            raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
+        role = _role(item, meaning, index)
+        marks = (LASTING,) if meaning.lasting else ()
+    return view_of(index, role, reader(item), reader.overhead, marks)
 
 
-def _result_id(item: Any, kind: str, index: int) -> Iterator[str]:
-    """Return the id of the call. If the API searched for tools itself, call and result are its own and have no id."""
-    name = "approval_request_id" if kind == "mcp_approval_response" else "call_id"
-    call_id = field(item, name)
-    if kind == "local_shell_call_output" and call_id is None:
-        call_id = field(item, "id")
-    if kind != "tool_search_output" or call_id is not None:
-        yield id_of(call_id, index, name)
-
-
-def _call_id(item: Any, kind: str, index: int) -> Iterator[str]:
-    name = "id" if kind == "mcp_approval_request" else "call_id"
-    call_id = field(item, name)
-    if call_id is not None:
-        yield id_of(call_id, index, name)
+def _role(item: Any, meaning: Meaning, index: int) -> str:
+    """Return who speaks, and check the id by which a call and its result belong together."""
+    found = next((value for name in meaning.ids if (value := field(item, name)) is not None), None)
+    if meaning.needs_id or found is not None:
+        id_of(found, index, meaning.ids[0])
+    # A result without an id answers a call of the provider's own.
+    return "assistant" if meaning.role == "tool" and found is None else meaning.role
 
 
 def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
@@ -83,15 +81,6 @@ def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
             yield from run
         run.clear()
     yield from run
-
-
-def _without_item(index: int) -> Finding:
-    return Finding(
-        index,
-        "reasoning-without-item",
-        "the reasoning is not followed by the item that it led to",
-        "Put the message or the call that it led to directly after it, or drop it.",
-    )
 
 
 class _Pairs:
@@ -125,7 +114,7 @@ class _Pairs:
                 self._waiting.pop(each)[1].append(view.message_index)
             else:
                 self.groups.append([view.message_index])
-                self.findings.append((repeated if each in self._used else orphan)(view.message_index, each))
+                self.findings.append((REPEATED if each in self._used else ORPHAN).at(view.message_index, quoted(each)))
         if view.message_index >= self._until:
             self._group = None
 
@@ -137,14 +126,14 @@ class _Pairs:
         """Finish. Calls made together with `last`, the last item that is not a result, may still be answered."""
         newest = next((group for group in reversed(self.groups) if last in group), None)
         for each, (index, group) in self._waiting.items():
-            self.findings.append((waiting if group is newest else unanswered)(index, each))
+            self.findings.append((OPEN if group is newest else UNANSWERED).at(index, quoted(each)))
         return self.groups, self.findings
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
     dangling = {view.message_index for view in _dangling(views)}
     pairs = _Pairs(views)
-    pairs.findings += map(_without_item, sorted(dangling))
+    pairs.findings += map(_WITHOUT_ITEM.at, sorted(dangling))
     last = -1
     for view in views:
         if view.results:
@@ -159,5 +148,11 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
 
 
 RESPONSES = Provider(
-    "responses", one_by_one(_read), _pair, (faults_by_mark({EMPTY_TEXT: EMPTY_TEXT_FAULT}),), prices=PRICES
+    "responses",
+    one_by_one(_read),
+    _pair,
+    (*PAIRING_RULES, _WITHOUT_ITEM),
+    (EMPTY_TEXT,),
+    prices=PRICES,
+    beside_rules=(duplicate_tool(WARNING),),
 )

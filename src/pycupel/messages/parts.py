@@ -1,0 +1,547 @@
+"""The one walk: a message of any provider becomes parts, with what each says, costs and belongs to.
+
+    {"role": "assistant", "content": [{"type": "text", "text": "Let me see."},
+                                      {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}]}
+
+becomes a text, and a call of `read` with its id, its arguments and the path `("content", 1)`. Everything else that is
+known of a message is derived from its parts: its text, its tokens, its calls and results, and where its tokens go.
+
+Messages are read by the names of their fields, whichever provider or library made them; what the names and types mean
+is in `pycupel.messages.providers`. Encoded data is never counted by its length, because no provider counts it that way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from pycupel.kernels.records import maker
+from pycupel.messages.fields import (
+    as_json,
+    attribute,
+    changed,
+    field,
+    filled,
+    is_filled,
+    is_list,
+    is_mapping,
+    rewritten,
+    text_of,
+)
+from pycupel.messages.providers._tables import (
+    ARGUMENTS,
+    CALL,
+    CALL_LISTS,
+    DATA,
+    DETAILED,
+    FIELDS,
+    FILE,
+    FUNCTION_RESPONSES,
+    IMAGE,
+    LANGCHAIN_ROLES,
+    OTHER,
+    PART_TYPES,
+    RANKS,
+    REPEATED_CALLS,
+    RESULT,
+    RETURNED,
+    TEXT,
+    TEXTS,
+    THINKING,
+    TOOL_MESSAGE,
+    TOOL_ROLES,
+    Field,
+    Meaning,
+    Prices,
+    item_type,
+    part_type,
+)
+from pycupel.text import describe
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where in a message a part is: names of fields and numbers in lists."""
+
+# Encrypted reasoning has about eight characters per token.
+_ENCRYPTED_CHARACTERS = 8
+# Encoded data in a part of an unknown type; what is shorter costs less as a text than as a file.
+_ENCODED = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
+_MEDIA = frozenset({"image", "audio", "file"})
+_WHOLE = frozenset({THINKING, CALL, RESULT})
+_CONTENT: Path = ("content",)
+# A tuple, because what a message has for a role need not be hashable.
+_TOOL_ROLES = tuple(TOOL_ROLES)
+
+
+class Part(NamedTuple):
+    """A part of a message."""
+
+    kind: str
+    """"text", "thinking", "call", "result", "image", "file", or "other" for what has only a price."""
+
+    text: str
+    """What the model reads of it."""
+
+    tokens: int
+    """What it costs."""
+
+    id: Any = None
+    """For a call that the caller answers, and its result: the id, as it is in the message."""
+
+    tool: str = ""
+    """The name of the tool that is called; with a result, if the message names it."""
+
+    arguments: Any = None
+    """The arguments of a call: JSON text or a structure."""
+
+    failed: bool = False
+    """Whether a result is marked as an error."""
+
+    path: Path = ()
+    """Where in the message it is."""
+
+    said: str | None = None
+    """What the tool itself said, if that may be shortened. Gemini's results are objects, whose text has more."""
+
+    beside: int = 0
+    """The tokens of what a result has beside that: images, files and other parts."""
+
+
+class MessageView(NamedTuple):
+    """A message of any provider: who speaks, its parts, and marks for the rules of the provider.
+
+    `message_index` is the index of the message; -1 for what is sent beside the messages. `role` is "system", "user",
+    "assistant" or "tool"; a user message with only tool results is "tool". The rest is derived from the parts: `text`
+    is everything readable, `tokens` the cost of the whole message, `calls` and `results` the ids of what the caller
+    answers. A message with results never opens a turn, even if it also has text of the user. `reasoning` says that the
+    message starts with reasoning for what follows.
+    """
+
+    message_index: int
+    role: str
+    text: str
+    tokens: int
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    opens_turn: bool = False
+    reasoning: bool = False
+    marks: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+
+make_part, make_view = maker(Part), maker(MessageView)
+
+
+def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: tuple[str, ...] = ()) -> MessageView:
+    """Derive a view from the parts of a message, to which the provider adds `overhead` tokens."""
+    if len(parts) == 1:
+        kind, text, tokens, called, *_ = parts[0]
+        ids = () if called is None else (called,)
+        calls, results = (ids, ()) if kind == CALL else ((), ids)
+        is_thought = kind == THINKING
+    else:
+        text = "\n".join([part.text for part in parts if part.text])
+        tokens = sum([part.tokens for part in parts])
+        calls = tuple([part.id for part in parts if part.kind == CALL and part.id is not None])
+        results = tuple([part.id for part in parts if part.kind == RESULT and part.id is not None])
+        is_thought = bool(parts) and parts[0].kind == THINKING
+    opens_turn = role == "user" and not results
+    return make_view(
+        (index, role, text, overhead + tokens, calls, results, opens_turn, is_thought, marks, tuple(parts))
+    )
+
+
+def results_in(parts: Iterable[Part]) -> list[Part]:
+    """Return the results that may be shortened, in order. Callers know them by their number in this list."""
+    return [part for part in parts if part.said is not None]
+
+
+def read_results(message: Any) -> list[Part]:
+    """Return the results of a message that may be shortened, whatever they cost."""
+    return results_in(PartReader(len, Prices())(message))
+
+
+class ContentError(Exception):
+    """A field of a message cannot be read. The caller adds the index of the message.
+
+    Attributes:
+        key: The name of the field.
+        source: The message that was being read.
+    """
+
+    def __init__(self, message: str, key: str, source: Any = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.source = source
+
+
+class PartReader:
+    """Walks messages for one provider and one counter: each node is looked at once.
+
+    A text, an image or a file is a part of its own. A call, a result or reasoning is one part, whatever is inside; only
+    its images and files are parts of their own, which follow it.
+
+    Attributes:
+        count: Counts the tokens of a text.
+        prices: What the provider adds.
+        overhead: What it adds to each message.
+    """
+
+    __slots__ = ("_media", "_parts", "count", "overhead", "prices")
+
+    def __init__(self, count: Callable[[str], int], prices: Prices) -> None:
+        self.count = count
+        self.prices = prices
+        self.overhead = prices.message
+        self._parts: list[Part] = []
+        # The images and files of the part that is being read.
+        self._media: list[Part] = []
+
+    def __call__(self, message: Any) -> list[Part]:
+        """Return the parts of a message, or of anything that may stand for one, such as blocks or a text."""
+        self._parts, self._media = [], []
+        # Most messages are a role and a text, or a role and blocks.
+        is_short = message.__class__ is dict and len(message) == 2 and message.get("role", "tool") not in _TOOL_ROLES
+        content = message.get("content") if is_short else None
+        try:
+            if content.__class__ is str or content.__class__ is list:
+                self._speak(content, _CONTENT)
+            elif _is_tool_message(message):
+                self._whole(message, TOOL_MESSAGE, ())
+            else:
+                self._speak(message, ())
+        except RecursionError as error:
+            raise ContentError("is nested too deeply", "content", message) from error
+        except ContentError as error:
+            error.source = message
+            raise
+        return self._parts
+
+    def _add(self, kind: str, texts: list[str], price: int, path: Path) -> None:
+        text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
+        tokens = price + sum(map(self.count, texts))
+        self._parts.append(make_part((kind, text, tokens, None, "", None, False, path, None, 0)))
+
+    def _speak(self, node: Any, path: Path, *, is_part: bool = False) -> None:
+        """Add the parts of a node whose texts are its speaker's."""
+        is_dict = node.__class__ is dict
+        if not is_dict and isinstance(node, str):
+            self._add(TEXT, [node], 0, path)
+        elif not is_dict and (node.__class__ is list or is_list(node)):
+            for n, each in enumerate(node):
+                self._speak(each, (*path, n), is_part=True)
+        else:
+            kind = node.get("type") if is_dict else field(node, "type")
+            kind = kind if isinstance(kind, str) else None
+            if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
+                # Most parts are plain texts.
+                self._add(TEXT, [node["text"]], 0, path)
+                return
+            meaning = None if kind is None else (None if path else item_type(kind)) or part_type(kind)
+            if meaning is not None and meaning.kind in _WHOLE:
+                self._whole(node, meaning, path)
+            else:
+                self._speak_other(node, kind, meaning, path, is_part=is_part)
+
+    def _speak_other(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path, *, is_part: bool) -> None:
+        """Add the parts of a message, an image, a file, or a part without a type or of an unknown one."""
+        if kind is None and field(node, "thought") is True:
+            # Gemini's thoughts are texts with a mark.
+            self._whole(node, PART_TYPES[THINKING], path)
+        elif not self._is_medium(node, kind, meaning, path, self._parts):
+            text = _text_of_file(node, meaning)
+            before = len(self._parts)
+            if text is None:
+                self._speak_fields(node, path)
+            else:
+                self._speak(text, path)
+            if is_part and kind is not None and len(self._parts) == before:
+                price = self._unknown(node)
+                if price:
+                    self._add(OTHER, [], price, path)
+
+    def _speak_fields(self, node: Any, path: Path) -> None:
+        members = _members(node)
+        for name in _known(members):
+            value, how, here = members[name], FIELDS[name], (*path, name)
+            if name in CALL_LISTS:
+                for n, call in enumerate(value if is_list(value) else ()):
+                    self._whole(call, how, (*here, n))
+            elif how.kind in (CALL, RESULT):
+                self._whole(value, how, here)
+            elif how.how != "nested":
+                texts: list[str] = []
+                price = self._field(name, members, texts)
+                if texts or price:
+                    self._add(how.kind or (TEXT if texts else OTHER), texts, price, here)
+            elif name == "content" and is_list(value) and filled(members, *CALL_LISTS) is not None:
+                # LangChain keeps the calls of some providers here, and again beside it.
+                for n, each in enumerate(value):
+                    if text_of(each, "type") not in REPEATED_CALLS:
+                        self._speak(each, (*here, n), is_part=True)
+            else:
+                self._speak(value, here)
+
+    def _whole(self, node: Any, meaning: Meaning | Field, path: Path) -> None:
+        """Add a call, a result or reasoning as one part, and its images and files after it."""
+        texts: list[str] = []
+        get = _getter(node)
+        if meaning.price == "data":
+            price = _encrypted(get("data"), "data")
+        elif node.__class__ is not dict and (isinstance(node, str) or is_list(node)):
+            price = self._gather(node, texts, path)
+        else:
+            price = self._gather_fields(node, texts, path)
+        tool, arguments, failed, said, beside = "", None, False, None, 0
+        if meaning.kind == CALL:
+            if meaning.price:
+                price += self.prices.call
+            tool, arguments = _called(node, meaning)
+        elif meaning.kind == RESULT:
+            tool = _text(get("name"))
+            if meaning.said:
+                failed, said, beside = self._said(get, meaning.said)
+        own = None
+        for name in meaning.ids:
+            own = get(name) if own is None else own
+        tokens = price + sum(map(self.count, texts))
+        text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
+        self._parts.append(make_part((meaning.kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
+        if self._media:
+            self._parts += self._media
+            self._media = []
+
+    def _said(self, get: Callable[[str], Any], name: str) -> tuple[bool, str, int]:
+        """Return whether a result is an error, what the tool said, and the tokens of everything else."""
+        value = get(name)
+        if name == "response":
+            is_error = is_mapping(value) and value.get("error") is not None
+            return is_error, _returned(value)[1], sum([each.tokens for each in self._media])
+        is_error = get("is_error") is True or _text(get("status")) == "error"
+        if isinstance(value, str):
+            return is_error, value, 0
+        said: list[str] = []
+        beside = 0
+        for piece in value if is_list(value) else [value]:
+            text = piece if isinstance(piece, str) else field(piece, "text")
+            if isinstance(text, str):
+                said.append(text)
+            elif piece is not None:
+                texts: list[str] = []
+                media, self._media = self._media, []
+                beside += self._gather(piece, texts, (), is_part=True) + sum(map(self.count, texts))
+                beside += sum([each.tokens for each in self._media])
+                self._media = media
+        return is_error, "\n".join(filter(None, said)), beside
+
+    def _gather(self, node: Any, texts: list[str], path: Path, *, is_part: bool = False) -> int:
+        """Append all texts inside a call, a result or reasoning, and return the price of everything else in it."""
+        if isinstance(node, str):
+            texts.append(node)
+            return 0
+        is_dict = node.__class__ is dict
+        if not is_dict and is_list(node):
+            return sum([self._gather(each, texts, (*path, n), is_part=True) for n, each in enumerate(node)])
+        kind = node.get("type") if is_dict else field(node, "type")
+        kind = kind if isinstance(kind, str) else None
+        if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
+            texts.append(node["text"])
+            return 0
+        meaning = None if kind is None else part_type(kind)
+        if self._is_medium(node, kind, meaning, path, self._media):
+            return 0
+        text = _text_of_file(node, meaning)
+        if text is not None:
+            return self._gather(text, texts, path)
+        start = len(texts)
+        price = self._gather_fields(node, texts, path)
+        is_known = meaning is not None and meaning.kind in _WHOLE
+        if is_part and kind is not None and not is_known and not price and len(texts) == start:
+            return self._unknown(node)
+        return price
+
+    def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
+        members = _members(node)
+        total = 0
+        if self.prices.escapes and field(node, "tool_call_id"):
+            total = self._escapes(members.get("content"))
+        for name in _known(members):
+            value = members[name]
+            if FIELDS[name].how != "nested":
+                total += self._field(name, members, texts)
+            elif value.__class__ is str:
+                texts.append(value)
+            else:
+                total += self._gather(value, texts, (*path, name))
+        return total
+
+    def _field(self, name: str, members: Mapping[str, Any], texts: list[str]) -> int:
+        """Append the text of a field without parts inside, and return the price of everything else in it."""
+        how, value = FIELDS[name].how, members[name]
+        if how == "encrypted":
+            return _encrypted(value, name)
+        if how == "json":
+            texts.append(_json(value, name))
+            return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
+        has_content = members.get("content") is not None
+        if not isinstance(value, str) or (name == "text" and has_content):
+            # Some libraries' messages have their text twice, as content and as text.
+            return 0
+        if name == "name" and has_content:
+            # The name of the speaker costs tokens, but is not part of the text.
+            return self.prices.name + self.count(value)
+        texts.append(value)
+        return 0
+
+    def _escapes(self, value: Any) -> int:
+        """Count the tokens added by encoding a text as JSON again."""
+        if not isinstance(value, str):
+            return 0
+        return max(0, self.count(rewritten(value)) - self.count(value))
+
+    def _is_medium(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path, into: list[Part]) -> bool:
+        """Add a node that is an image or a file with a typical price; say whether it is one."""
+        if kind is None:
+            price = _price_of_data(node)
+        else:
+            price = "" if meaning is None or meaning.price not in _MEDIA else meaning.price
+        if not price or (price == "file" and _text_of_file(node, meaning) is not None):
+            return False
+        tokens: int = getattr(self.prices, price)
+        if price == "image" and "low" in (text_of(node, "detail"), text_of(field(node, DETAILED), "detail")):
+            tokens = self.prices.small_image
+        of_kind = IMAGE if price == "image" else FILE
+        into.append(make_part((of_kind, "", tokens, None, "", None, False, path, None, 0)))
+        return True
+
+    def _unknown(self, node: Any) -> int:
+        """Price a part without text: if none of its fields is known, by its JSON, with encoded data as files."""
+        is_known = node.__contains__ if is_mapping(node) else partial(hasattr, node)
+        if any(map(is_known, FIELDS)):
+            return 0
+        text, files = _ENCODED.subn("", _json(dict(node) if is_mapping(node) else node, "content"))
+        return self.count(text) + self.prices.file * files
+
+
+def _is_tool_message(message: Any) -> bool:
+    """Whether a message is a result as a whole. Messages with parts are Gemini's, whatever their roles."""
+    role = text_of(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"), "")
+    return role in TOOL_ROLES and field(message, "parts") is None
+
+
+def _getter(node: Any) -> Callable[[str], Any]:
+    """Return a function that reads fields of a node. Most are dicts, which need none of `field`'s checks."""
+    return node.get if node.__class__ is dict else partial(field, node)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _members(node: Any) -> Mapping[str, Any]:
+    return node if node.__class__ is dict or is_mapping(node) else {name: attribute(node, name) for name in FIELDS}
+
+
+def _known(members: Mapping[str, Any]) -> list[str]:
+    """Return the names of the fields that the model sees, in the order of the text."""
+    names = [name for name in members if name in RANKS and members[name] is not None]
+    if len(names) > 1:
+        names.sort(key=RANKS.__getitem__)
+    return names
+
+
+def _called(call: Any, meaning: Meaning | Field) -> tuple[str, Any]:
+    """Return the name of the tool that a call is for, and its arguments."""
+    if meaning.ids == ("id",) and isinstance(meaning, Field):
+        # OpenAI's calls have them inside.
+        inner = filled(call, "function", "custom")
+        call = call if inner is None else inner
+    get = _getter(call)
+    arguments = None
+    for name in ARGUMENTS:
+        arguments = get(name) if arguments is None else arguments
+    # The items of Responses that have no name are named by their type.
+    return _text(get("name")) or ("" if meaning.ids == ("id",) else _text(get("type"))), arguments
+
+
+def _price_of_data(node: Any) -> str:
+    """Return what stands for Gemini's data, by its MIME type, because its parts have no type; empty if it is a text."""
+    if node.__class__ is dict and node.keys().isdisjoint(DATA):
+        return ""
+    data = next((each for each in [field(node, name) for name in DATA] if each is not None), None)
+    if data is None:
+        return ""
+    kind = (text_of(data, "mime_type") or text_of(data, "mimeType")).partition("/")[0]
+    return kind if kind in ("image", "audio") else "file"
+
+
+def _text_of_file(node: Any, meaning: Meaning | None) -> list[Any] | None:
+    """Return the title and text of a file that has its text in the message; it costs as much as its text."""
+    if meaning is None or meaning.price != "file":
+        return None
+    source = field(node, "source")
+    text = field(source, "data" if text_of(source, "type") == "text" else "content")
+    return None if text is None else [text_of(node, "title"), text]
+
+
+def _encrypted(value: Any, key: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, (str, bytes)):
+        return len(value) // _ENCRYPTED_CHARACTERS
+    raise ContentError(f"must be a string, not {describe(value)}", key)
+
+
+def _json(value: Any, key: str) -> str:
+    try:
+        return as_json(value)
+    except Exception as error:
+        raise ContentError(f"cannot be written as JSON: {describe(value)}", key) from error
+
+
+def _returned(value: Any) -> tuple[str | None, str]:
+    """Return the key and text that a Gemini function returned; without one, the whole value as JSON."""
+    if is_mapping(value):
+        for key in RETURNED:
+            if isinstance(value.get(key), str):
+                return key, value[key]
+    return None, as_json(value)
+
+
+def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
+    """Copy a message with other texts for some results that may be shortened, by their number."""
+    results = read_results(message)
+    return with_texts(message, {results[number].path: text for number, text in texts.items()})
+
+
+def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
+    """Copy a message with other texts for the results at these paths. What does not change is not copied."""
+    for path, text in texts.items():
+        message = _replaced(message, path, text, path[-1:])
+    return message
+
+
+def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
+    if not path:
+        return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
+    step, *rest = path
+    if isinstance(step, int):
+        items = list(node)
+        items[step] = _replaced(items[step], tuple(rest), text, last)
+        return items
+    return changed(node, **{step: _replaced(field(node, step), tuple(rest), text, last)})
+
+
+def _with_text(result: Any, text: str, *, is_response: bool) -> Any:
+    if not is_response:
+        item = item_type(text_of(result, "type"))
+        return changed(result, **{"content" if item is None else item.said: text})
+    value = field(result, "response")
+    key, _ = _returned(value)
+    # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.
+    whole = "error" if is_mapping(value) and "error" in value else "output"
+    changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
+    if is_filled(field(result, "parts")):
+        changes["parts"] = None
+    return changed(result, **changes)

@@ -1,0 +1,197 @@
+"""Notify a collector as the stages complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from pycupel.diagnostics import (
+    DiagnosticTraceCollector,
+    ExcludedItem,
+    NullTraceCollector,
+    StageTraceSnapshot,
+    TraceCollector,
+    TraceDetailLevel,
+    TraceEvent,
+)
+from pycupel.diagnostics.collector import log_exception
+from pycupel.model import ContextBudget
+from pycupel.model.checks import refuse_class, wrong_type
+from pycupel.pipeline import explain
+from pycupel.pipeline.explain import CLASSIFY, PLACE, STAGES
+from pycupel.pipeline.record import Run, Selection, Strategies
+
+_HOOKS = [name for name, hook in vars(TraceCollector).items() if name[0] != "_" and callable(hook)]
+
+
+_STAGE = TraceDetailLevel.STAGE
+
+NotifyStage: TypeAlias = Callable[[int, Any, tuple[float, int]], None]
+
+
+def run_for(strategies: Strategies, budget: ContextBudget, collector: Any) -> Run:
+    """Make a run that notifies a collector; one that records nothing if there is none, or it is not enabled (TC-04).
+
+    Raises:
+        TypeError: the collector is a class, or has none of the hooks.
+    """
+    cls = collector.__class__
+    if collector is None or cls is NullTraceCollector:
+        return Run(strategies, recorded=False)
+    if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
+        # It only keeps what the report has anyway, so the end of the run is soon enough.
+        notifier = Notifier(budget, collector)
+    else:
+        refuse_class("collector", collector)
+        if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
+            raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
+        try:
+            enabled = getattr(collector, "is_enabled", True)
+            if not (enabled() if callable(enabled) else enabled):
+                return Run(strategies, recorded=False)
+            notifier = StageNotifier(budget, collector)
+        except Exception:  # noqa: BLE001 - an observer must not end the run
+            log_exception(f"is_enabled or detail_level of {cls.__name__}")
+            return Run(strategies, recorded=False)
+    notifier.notify("on_pipeline_started", budget)
+    return Run(strategies, with_items=notifier.with_items, notifier=notifier)
+
+
+def _has_hooks(collector: object) -> bool:
+    """Whether an object has at least one method of a collector."""
+    try:
+        return any(hasattr(collector, hook) for hook in _HOOKS)
+    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
+        return True
+
+
+class Notifier:
+    """Notifies one collector of the end of one run."""
+
+    __slots__ = ("_budget", "_collector", "with_items")
+
+    with_items: bool
+    """Whether the report should have events for items, too."""
+
+    def __init__(self, budget: ContextBudget, collector: Any) -> None:
+        self._budget = budget
+        self._collector = collector
+        self.with_items = False
+
+    @property
+    def notify_stage(self) -> NotifyStage | None:
+        """The function to call when a stage has completed; None if the collector need not know."""
+        return None
+
+    def completed(self, selection: Selection) -> None:
+        """Hand over the report."""
+        self.notify("on_pipeline_completed", selection.report, self._budget, ())
+
+    def failed(self, error: BaseException, laps: Sequence[tuple[float, int]]) -> None:  # noqa: ARG002
+        """Hand over the events of the stages that have completed."""
+        for event in explain.stage_events(laps):
+            self.notify("record_stage_event", event)
+
+    def notify(self, hook: str, *arguments: object) -> None:
+        """Call a hook of the collector, if it has that."""
+        try:
+            method = getattr(self._collector, hook, None)
+            if method is not None:
+                method(*arguments)
+        except Exception:  # noqa: BLE001 - an observer must not end the run, nor replace its error
+            log_exception(f"{hook} of {type(self._collector).__name__}")
+
+
+class StageNotifier(Notifier):
+    """Notifies a collector as each stage completes. It makes only what the collector's hooks need."""
+
+    __slots__ = ("_events", "_excluded", "_idle", "_snapshots", "_with_excluded", "_with_snapshots")
+
+    def __init__(self, budget: ContextBudget, collector: Any) -> None:
+        super().__init__(budget, collector)
+        self._idle = {hook for hook in _HOOKS if _is_idle(collector, hook)}
+        self.with_items = self._overrides("record_item_event") and (
+            getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
+        )
+        self._with_snapshots = self._overrides("on_pipeline_completed") or self._overrides("on_pipeline_failed")
+        self._with_excluded = self.with_items or self._with_snapshots or self._overrides("record_excluded")
+        self._events: list[TraceEvent] = []
+        self._excluded: list[Sequence[ExcludedItem]] = []
+        self._snapshots: list[StageTraceSnapshot] = []
+
+    @property
+    def notify_stage(self) -> NotifyStage:
+        """The function to call when a stage has completed."""
+        return self._stage_completed
+
+    def _stage_completed(self, stage: int, record: Any, lap: tuple[float, int]) -> None:
+        """Report a stage: what it excluded, its decisions about items, then the stage itself.
+
+        Args:
+            stage: The index of the stage.
+            record: The `Ranking` or, from Slice on, the `Selection`.
+            lap: Its duration in seconds, and how many items came out.
+        """
+        seconds, count = lap
+        excluded = explain.excluded_by(stage, record) if self._with_excluded else ()
+        self._excluded.append(excluded)
+        if stage == CLASSIFY and self._overrides("set_candidates"):
+            every = [item for part in record.classified[:3] for item in part]
+            self.notify("set_candidates", len(every), sum([item.tokens for item in every]))
+        elif stage == PLACE:
+            if record.placement.overflow is not None:
+                self.notify("on_overflow", record.placement.overflow)
+            if self._overrides("record_included"):
+                self._notify_each("record_included", record.included)
+        self._notify_each("record_excluded", excluded)
+        if self.with_items:
+            events = explain.item_events(stage, explain.messages(stage, record, excluded))
+            self._events += events
+            self._notify_each("record_item_event", events)
+        event = TraceEvent(STAGES[stage], seconds * 1e3, count)
+        self._events.append(event)
+        if self._with_snapshots:
+            entered = _COUNTS_IN[stage](record)
+            snapshot = StageTraceSnapshot(STAGES[stage], entered, count, event.duration_ms, tuple(excluded))
+            self._snapshots.append(snapshot)
+        self.notify("record_stage_event", event)
+
+    def completed(self, selection: Selection) -> None:
+        """Hand over the report. What was made for the collector need not be made again."""
+        selection.made[explain.events] = tuple(self._events)
+        if self._with_excluded:
+            selection.made[explain.excluded_by_stage] = self._excluded
+        self.notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
+
+    def failed(self, error: BaseException, laps: Sequence[tuple[float, int]]) -> None:  # noqa: ARG002
+        """Report the error."""
+        self.notify("on_pipeline_failed", error, self._budget, tuple(self._snapshots))
+
+    def _notify_each(self, hook: str, values: Sequence[object]) -> None:
+        if self._overrides(hook):
+            for value in values:
+                self.notify(hook, value)
+
+    def _overrides(self, hook: str) -> bool:
+        """Whether the collector has a hook of its own: the inherited one does nothing."""
+        return hook not in self._idle
+
+
+# How many items go into each stage.
+_COUNTS_IN: tuple[Callable[[Any], int], ...] = (
+    lambda ranking: sum(map(len, ranking.classified[:3])),
+    lambda ranking: len(ranking.all_scores),
+    lambda ranking: len(ranking.all_scores),
+    lambda selection: len(selection.ranking.items),
+    lambda selection: len(selection.placement.items),
+)
+
+
+def _is_idle(collector: object, hook: str) -> bool:
+    """Whether a collector lacks a hook, or inherits it, so that it does nothing or ignores the snapshots."""
+    try:
+        method = getattr(collector, hook, None)
+        function = getattr(method, "__func__", None)
+    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
+        return False
+    return method is None or function in (getattr(TraceCollector, hook), DiagnosticTraceCollector.on_pipeline_completed)

@@ -1,0 +1,195 @@
+"""`ByFormat`: JSON stays JSON, logs fold, tables keep their header, and other texts keep their key lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from sys import maxsize
+from typing import NamedTuple
+
+from pycupel.model import ContextItem
+from pycupel.model.version import make_version
+from pycupel.protocols import ShortenContext
+from pycupel.shorten._json import JsonParts, json_parts
+from pycupel.shorten._pieces import Piece, join_pieces, pieces_of, table_rows
+from pycupel.shorten._text import TERMINAL, is_binary
+from pycupel.shorten._units import standing_out, template_of
+from pycupel.shorten.key_lines import SHARES, analyse, by_density, fill
+
+__all__ = ["ByFormat", "form_of"]
+
+# What the smallest version of JSON may keep of its record, in characters.
+_RECORD = 800
+# Shorter runs of similar lines stay.
+_LEAST_RUN = 4
+# What a program that shows its progress overwrites: a share, so many of so many, or nothing but bars.
+_PROGRESS = re.compile(r"\d ?%|\d/\d|\d of \d|^[^\w]*$")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class _Form(NamedTuple):
+    """A text in the form in which it gets shorter."""
+
+    name: str
+    pieces: Sequence[Piece]
+    rewritten: Sequence[tuple[str, str]]
+    """Texts that differ from it only in form, longest first, each with a name."""
+    rank: Callable[[Sequence[float], str | None], list[int]]
+    """Returns the order in which to keep pieces, for their units and the question."""
+    join: Callable[[Collection[int]], str]
+    record_at: Callable[[int], Collection[int]] | None = None
+    """Returns what the smallest version may keep, if the piece is the first to keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByFormat:
+    """Shortens a text by what it is.
+
+    JSON stays JSON in every version. First it loses its indentation, and arrays of records with equal keys become
+    columns and rows, if that saves a fifth. Then arrays keep fewer records: the first, the last, and those with rare
+    values, errors, or words of the query; the smallest version has one. An element says how many are left out:
+    `{"...": "4,380 more records"}`. Objects lose the middles of long strings, and deep branches. What is kept stays in
+    order, and numbers and strings stay as they are written. JSON lines are shortened line by line. Text with duplicate
+    keys, with NaN, or nested more than 64 levels deep is not JSON.
+
+    Logs lose the escape sequences of terminals and what a progress bar overwrote. Runs of lines that differ only
+    in numbers, times or ids become the first, the last, and a count: `[+57 such lines]`. Tables (Markdown, CSV) keep
+    their header, the first and the last row, and rows with rare values. Logs, and all other texts, then keep their key
+    lines, as with `KeyLines`. Binary content has no versions.
+    """
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        """Make versions, longest first, each with fewer tokens than the one before."""
+        form, units = analyse(context, form_of, _pieces)[id(item)]
+        versions: list[ContextItem] = []
+        for text, how in form.rewritten:
+            # Nothing may be left of a text without its escape sequences.
+            if text:
+                _add(versions, _version(item, context, text, how, sum(units)), item.tokens)
+        if len(form.pieces) > 1:
+            order = form.rank(units, context.query)
+            for share in reversed(SHARES):
+                chosen = fill(form.pieces, order, int(share * len(item.content)))
+                # A version without a record is none, and neither is one without the record that stands out most.
+                if chosen and (form.record_at is None or order[0] in chosen) and len(chosen) < len(form.pieces):
+                    _add(versions, _chosen(item, context, form, chosen, units), item.tokens)
+            if form.record_at is not None:
+                record = form.record_at(order[0])
+                chosen = fill(form.pieces, order[:1], maxsize)
+                chosen |= fill(form.pieces, [i for i in order if i in record], _RECORD)
+                least = _chosen(item, context, form, chosen, units)
+                # Parts of several records may be shorter than most of one.
+                while versions and versions[-1].tokens <= least.tokens < item.tokens:
+                    versions.pop()
+                _add(versions, least, item.tokens)
+        return versions
+
+    def units(self, item: ContextItem, context: ShortenContext, /) -> float:
+        """Count the units of the whole item that no newer one has; 1 if there are none."""
+        form, units = analyse(context, form_of, _pieces)[id(item)]
+        return sum(units) if form.pieces else 1.0
+
+
+def _version(item: ContextItem, context: ShortenContext, text: str, how: str, held: float) -> ContextItem:
+    return make_version(item, text, context.count(item, text), f"ByFormat, {how}", held)
+
+
+def _chosen(
+    item: ContextItem, context: ShortenContext, form: _Form, chosen: Collection[int], units: Sequence[float]
+) -> ContextItem:
+    how = f"{form.name}, {len(chosen)} of {len(form.pieces)} parts"
+    return _version(item, context, form.join(chosen), how, sum([units[i] for i in chosen]))
+
+
+def _add(versions: list[ContextItem], version: ContextItem, tokens: int) -> None:
+    if version.tokens < (versions[-1].tokens if versions else tokens):
+        versions.append(version)
+
+
+def form_of(text: str) -> _Form:
+    """Find out what a text is."""
+    if is_binary(text):
+        return _Form("binary", (), (), partial(_rank_lines, ()), partial(join_pieces, ()))
+    # Always a plain str, also for a subclass.
+    stripped = str.strip(text)
+    found = json_parts(stripped) if stripped.startswith(("{", "[", '"')) else None
+    if found is not None:
+        parts, rewritten = found
+        return _Form("JSON", parts.pieces, rewritten, partial(_rank_json, parts), parts.write, parts.record_at)
+    plain = _without_progress(TERMINAL.sub("", text)) if "\x1b" in text or "\r" in text else text
+    pieces = pieces_of(plain)
+    rows = table_rows(pieces)
+    if rows:
+        rank: Callable[[Sequence[float], str | None], list[int]] = partial(_rank_rows, pieces, rows)
+        return _Form("table", pieces, [(plain, "without escapes")], rank, partial(join_pieces, pieces))
+    folded = _folded(plain)
+    pieces = pieces if folded is plain else pieces_of(folded)
+    rewritten = [(plain, "without escapes and progress"), (folded, "repeated lines folded")]
+    return _Form("lines", pieces, rewritten, partial(_rank_lines, pieces), partial(join_pieces, pieces))
+
+
+def _pieces(form: _Form) -> Sequence[Piece]:
+    return form.pieces
+
+
+def _rank_lines(pieces: Sequence[Piece], units: Sequence[float], _query: str | None) -> list[int]:
+    return by_density(pieces, units)
+
+
+def _rank_json(parts: JsonParts, units: Sequence[float], query: str | None) -> list[int]:
+    return _ranked(parts.pieces, units, parts.bits(query), parts.ends())
+
+
+def _rank_rows(
+    pieces: Sequence[Piece], rows: Sequence[tuple[int, Sequence[str]]], units: Sequence[float], query: str | None
+) -> list[int]:
+    bits = [0.0] * len(pieces)
+    cells = [[(str(k), cell) for k, cell in enumerate(each)] for _, each in rows]
+    indices = [i for i, _ in rows]
+    for i, own in zip(indices, standing_out(cells, [pieces[i].text for i in indices], query), strict=True):
+        bits[i] = own
+    return _ranked(pieces, units, bits, [indices[0], indices[-1]])
+
+
+def _ranked(pieces: Sequence[Piece], units: Sequence[float], bits: Sequence[float], ends: Sequence[int]) -> list[int]:
+    """Sort pieces: what stands out most, the first and the last record, what else stands out, most units first."""
+    by_units = by_density(pieces, units)
+    others = [i for i, worth in enumerate(units) if worth <= 0.0]
+    outstanding = sorted([i for i in (*by_units, *others) if bits[i]], key=lambda i: -bits[i])
+    return list(dict.fromkeys([*outstanding[:1], *ends, *outstanding, *by_units, *others]))
+
+
+def _without_progress(text: str) -> str:
+    """Leave out what a later text in the same line overwrote, if it looks like progress.
+
+    A carriage return may also end a line, in files of old systems.
+    """
+    lines = str.split(text, "\n")
+    for i, line in enumerate(lines):
+        if "\r" in line[:-1]:
+            end = "\r" if line.endswith("\r") else ""
+            *overwritten, last = [part for part in line.split("\r") if part.strip()] or [""]
+            same = _LETTERS.findall(last)
+            kept = [each for each in overwritten if not _PROGRESS.search(each) and _LETTERS.findall(each) != same]
+            lines[i] = "\r".join([*kept, last]) + end
+    return "\n".join(lines)
+
+
+def _folded(text: str) -> str:
+    """Replace the middle of each run of similar lines by a count. Returns the text itself if there is none."""
+    lines = str.splitlines(text, keepends=True)
+    templates = str.splitlines(template_of(text))
+    shown: list[str] = []
+    start = 0
+    for i in range(1, len(lines) + 1):
+        if i == len(lines) or templates[i] != templates[start]:
+            run = lines[start:i]
+            # The words of the note are so short that they have no units, so that it is not kept for its own sake.
+            note = f"[+{len(run) - 2:,} such lines]\n"
+            if len(run) >= _LEAST_RUN and sum(map(len, run[1:-1])) > len(note):
+                run = [run[0], note, run[-1]]
+            shown += run
+            start = i
+    return "".join(shown) if len(shown) < len(lines) else text

@@ -14,7 +14,7 @@ from pycupel.errors import DocumentError
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from pycupel.policies import dump_policy, parse_policy
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 from pycupel.replay import read_log
 
 Message = dict[str, Any]

@@ -25,7 +25,7 @@ from pycupel.messages import select_messages
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import KeyLines
-from pycupel.shorten._units import units_of
+from pycupel.shorten.key_lines import units_of
 from pycupel.tokens import estimate_tokens
 
 HISTORIES = Path(__file__).parents[2] / "shared/histories"

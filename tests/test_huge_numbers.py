@@ -49,8 +49,8 @@ from pycupel.errors import (
 )
 from pycupel.messages import select_messages
 from pycupel.model import ContextKind, QuotaConstraint, QuotaConstraintMode
-from pycupel.model.names import suggestion
-from pycupel.model.percent import percent_of, without_percent
+from pycupel.model.budget import percent_of, without_percent
+from pycupel.model.checks import suggestion
 from pycupel.policies import policy_from_dict
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import make_version

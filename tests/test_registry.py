@@ -9,7 +9,7 @@ import pytest
 import pycupel
 from pycupel import placers, registry, scorers, slicers
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.names import suggestion
+from pycupel.model.checks import suggestion
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SLICERS, Registry
 from pycupel.shorten import Stub
 from tests import registries

@@ -29,10 +29,8 @@ from pycupel import (
     TagScorer,
 )
 from pycupel.conformance import run_suite
-from pycupel.conformance.build import build_strategy
-from pycupel.conformance.check import check_vector
-from pycupel.conformance.compare import MismatchError
-from pycupel.conformance.load import VectorError, add_seconds
+from pycupel.conformance.check import MismatchError, check_vector
+from pycupel.conformance.vectors import VectorError, add_seconds, build_strategy
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import (
     InvalidBudgetError,

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
-from pycupel.model.limits import ModelLimits
+from pycupel.model.budget import ModelLimits
 from pycupel.tokens import limits
 from pycupel.tokens.models import family_of, normalized_model
 

@@ -16,8 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, wrong_type
-from pycupel.model.names import name_key
+from pycupel.model.checks import checked_str, name_key, wrong_type
 from pycupel.scorers.decay import checked_clock
 from pycupel.text import clip, quantity, quoted, shortened
 from pycupel.values import is_equal

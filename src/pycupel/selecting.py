@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_iterable
-from pycupel.model.version import Shortened
+from pycupel.model.item import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
@@ -17,7 +17,7 @@ from pycupel.text import quantity
 from pycupel.values import sealed
 
 if TYPE_CHECKING:
-    from pycupel.shorten.versions import Versions
+    from pycupel.shorten.extracts import Versions
 
 __all__ = ["ContextResult", "ExplainedResult", "select"]
 
@@ -165,7 +165,7 @@ def select(
     candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):
         # Few items have versions, and importing this takes longer than a selection.
-        from pycupel.shorten.versions import unpacked  # noqa: PLC0415
+        from pycupel.shorten.extracts import unpacked  # noqa: PLC0415
 
         candidates, shortener = unpacked(candidates, shortener)
     if shortener is not pipeline.shorten:

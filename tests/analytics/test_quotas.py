@@ -32,7 +32,7 @@ from pycupel.analytics import KindQuotaUtilization, quota_utilization
 from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.model import QuotaConstraint, QuotaConstraintMode
 from pycupel.pipeline import Policy
-from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.slicers._base import quota_constraints_of
 
 PERCENTAGE, COUNT = QuotaConstraintMode.PERCENTAGE, QuotaConstraintMode.COUNT
 SHARES = [QuotaEntry("Document", 20, 50), QuotaEntry("Message", cap=40)]

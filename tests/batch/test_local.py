@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pycupel import Policy, ReflexiveScorer
-from pycupel.batch import chunks, local
+from pycupel.batch import chunks, chunks as local
 from pycupel.batch.chunks import Chunk, Job, Part, process, read_chunks
 from pycupel.errors import CupelError, DocumentError
 from tests.batch.requests import write_log

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
-from pycupel.batch import BatchSummary, chunks, local, run_batch, select_request
+from pycupel.batch import BatchSummary, chunks, chunks as local, run_batch, select_request
 from pycupel.batch.chunks import Chunk, Job, Part, process
 from pycupel.batch.output import Output
 from pycupel.errors import DocumentError, InvalidArgumentError, MissingExtraError

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.render.html import render_panels
-from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows
+from pycupel.render.html import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows, render_panels
 from tests.browser.pages import Opened, serious
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

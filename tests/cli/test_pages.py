@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.cli import log_pages, play
+from pycupel.cli import logs, play
 from pycupel.web import Bench
 from tests.cli.calls import Call
 from tests.cli.console import Shell
@@ -197,7 +197,7 @@ class TestTheDoctor:
         path = tmp_path / "one.json"
         path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
         assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
-        monkeypatch.setattr(log_pages, "_MAX_LIVES", 5)
+        monkeypatch.setattr(logs, "_MAX_LIVES", 5)
         growth = self.page(call, session, tmp_path)["How the prompt grew"]
         assert len(growth["lives"]) == 5
         assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])

@@ -26,7 +26,7 @@ def modules_loaded_by(shell: Shell, *arguments: str) -> set[str]:
 
 
 def test_the_help_loads_nothing_of_the_library(shell: Shell) -> None:
-    parts = {"pycupel.cli.exits", "pycupel.cli.parsers", "pycupel.cli.width"}
+    parts = {"pycupel.cli.exits", "pycupel.cli.parsers"}
     for option in ("--help", "--version"):
         assert modules_loaded_by(shell, option) == {"pycupel", "pycupel.cli", "pycupel.lazy", *parts}
 

@@ -13,7 +13,7 @@ from pycupel.codecs.base import BuildError, Codec, Context, as_object
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
 from pycupel.codecs.values import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.wire import reports
+from pycupel.wire import documents
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT
 
 STOP = Context()
@@ -231,7 +231,7 @@ def test_a_schema_says_what_reading_says(codec: Codec, good: Any, bad: Any) -> N
         assert not validator.is_valid(bad)
 
 
-WIRE = {**reports.CODECS, **reports.REASON_CODECS}
+WIRE = {**documents.CODECS, **documents.REASON_CODECS}
 
 
 @pytest.mark.parametrize("cls", WIRE, ids=lambda cls: cls.__name__)

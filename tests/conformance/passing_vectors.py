@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from pycupel.conformance.check import check_vector
-from pycupel.conformance.compare import MismatchError
-from pycupel.conformance.load import VectorError
+from pycupel.conformance.check import MismatchError, check_vector
+from pycupel.conformance.vectors import VectorError
 
 SCORING = """
 [test]

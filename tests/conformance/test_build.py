@@ -44,8 +44,8 @@ from pycupel import (
     UShapedPlacer,
     Window,
 )
-from pycupel.conformance import build
-from pycupel.conformance.load import VectorError
+from pycupel.conformance import vectors as build
+from pycupel.conformance.vectors import VectorError
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry

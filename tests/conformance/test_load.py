@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pycupel.conformance.load import add_seconds, read_vector
+from pycupel.conformance.vectors import add_seconds, read_vector
 from pycupel.errors import DocumentError
 
 MIDNIGHT = datetime(2024, 1, 1, tzinfo=UTC)

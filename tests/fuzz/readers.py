@@ -19,7 +19,7 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.messages import lint_messages, select_messages
 from pycupel.messages.options import ProviderName
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 from pycupel.replay import read_log
 from tests.fuzz.loop import fuzz, run_for_minutes
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_texts, changed_values, corpus

@@ -8,7 +8,7 @@ import pytest
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
-from pycupel.integrations._documents import select_documents
+from pycupel.integrations._history import select_documents
 from pycupel.policies import CHAT
 from pycupel.selecting import ContextResult
 from pycupel.tokens import estimate_tokens

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.integrations._history import HistorySelector, HookOptions, Request
-from pycupel.integrations._models import ModelInUse, model_in_use
+from pycupel.integrations._history import HistorySelector, HookOptions, ModelInUse, Request, model_in_use
 from pycupel.messages import MessageSelection, select_messages
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._history import ModelInUse, class_names, model_in_use, model_name_of
 from pycupel.messages.options import ResolvedProviderName
 
 

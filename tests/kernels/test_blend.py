@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pycupel.kernels.blend import product, weighted_sum
+from pycupel.kernels.scores import product, weighted_sum
 
 
 def test_columns_are_added_by_weight() -> None:

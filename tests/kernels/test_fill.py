@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pycupel.kernels.fill import best_fitting, by_density, capacities_for, fill
+from pycupel.kernels.order import best_fitting, by_density, capacities_for, fill
 
 HUGE = 10**400
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycupel import ContextItem
-from pycupel.kernels.identity import indices_by_identity
+from pycupel.kernels.order import indices_by_identity
 
 
 def test_each_object_has_its_places_the_first_one_on_top() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pycupel.kernels import overlap
-from pycupel.kernels.overlap import overlap_counts
+from pycupel.kernels import scores
+from pycupel.kernels.scores import overlap_counts
 
 Rows = list[tuple[str, ...]]
 
@@ -65,7 +65,7 @@ def test_it_does_not_matter_whether_a_label_is_rare(rows: int, step: int) -> Non
 @pytest.mark.parametrize("bits_log2", [0, 8, 12])
 def test_it_does_not_matter_how_much_memory_masks_may_take(bits_log2: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """PY-09: with less room for masks, more labels are lists."""
-    monkeypatch.setattr(overlap, "_MASK_BITS_LOG2", bits_log2)
+    monkeypatch.setattr(scores, "_MASK_BITS_LOG2", bits_log2)
     dice = random.Random(bits_log2)
     rows: Rows = [tuple(str(int(dice.paretovariate(0.6))) for _ in range(dice.randrange(6))) for _ in range(300)]
     assert overlap_counts(rows, str) == counted(rows)

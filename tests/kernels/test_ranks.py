@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.kernels.ranks import integer_rank_shares, rank_shares
+from pycupel.kernels.scores import integer_rank_shares, rank_shares
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 

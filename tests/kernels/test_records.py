@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pycupel.kernels.records import maker, records
+from pycupel.kernels.order import maker, records
 
 
 class Point(NamedTuple):

@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
+from pycupel.kernels.words import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 
 
 def text(words: str) -> Analysis:

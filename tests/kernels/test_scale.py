@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pycupel.kernels.scale import min_max
+from pycupel.kernels.scores import min_max
 
 NAN, INF = math.nan, math.inf
 

@@ -8,8 +8,8 @@ from unittest import mock
 
 import pytest
 
-from pycupel.kernels import sums as module
-from pycupel.kernels.sums import SortedSums
+from pycupel.kernels import scores
+from pycupel.kernels.scores import SortedSums
 
 
 @pytest.mark.parametrize("block", [1, 3, 512])
@@ -19,7 +19,7 @@ def test_sums_are_those_of_the_numbers_that_are_there(size: int, block: int) -> 
     dice = random.Random(size)
     sums = SortedSums[int]()
     numbers: dict[int, int] = {}
-    with mock.patch.object(module, "_BLOCK", block):
+    with mock.patch.object(scores, "_BLOCK", block):
         for _ in range(300):
             key = dice.randrange(size)
             if key in numbers:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pycupel.kernels import core, versions
+from pycupel.kernels import versions, versions as core
 from pycupel.kernels.versions import Choice, choose, choose_in_order
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)

@@ -21,11 +21,11 @@ from pycupel.messages import (
     to_items,
 )
 from pycupel.messages.result import ExplainedSelection
-from pycupel.model.version import version_mark
+from pycupel.model.item import version_mark
 from pycupel.policies import preset
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import key_lines, make_version
-from pycupel.shorten._units import units_of
+from pycupel.shorten.key_lines import units_of
 from pycupel.wire import dumps, loads
 
 PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pycupel import OverflowStrategy
-from pycupel.model.names import fold, name_key, suggestion
+from pycupel.model.checks import fold, name_key, suggestion
 
 
 @pytest.mark.parametrize(

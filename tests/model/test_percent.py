@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycupel.model.percent import enlarged, without_percent
+from pycupel.model.budget import enlarged, without_percent
 
 
 @pytest.mark.parametrize("percent", [0.1, 1.0, 10.0, 12.5, 33.3, 50.0, 90.0, 99.9])

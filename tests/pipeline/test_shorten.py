@@ -30,7 +30,7 @@ from pycupel import (
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.errors import DocumentError, NonMonotonicSlicerError, PipelineConfigError, ShortenerContractError
-from pycupel.kernels import core, versions as kernel
+from pycupel.kernels import versions as core, versions as kernel
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import Versions, make_version
 from pycupel.wire import dumps, from_dict, loads, to_dict

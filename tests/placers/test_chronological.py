@@ -13,7 +13,7 @@ from pycupel import (
     ScoredItem,
     UShapedPlacer,
 )
-from pycupel.placers._base import place_by_index
+from pycupel.placers import place_by_index
 from tests.strategies import HOUR, NOW
 
 

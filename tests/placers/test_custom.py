@@ -21,7 +21,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.errors import CupelError, PlacerContractError
-from pycupel.placers._base import place_by_index
+from pycupel.placers import place_by_index
 
 Scored = Sequence[ScoredItem]
 

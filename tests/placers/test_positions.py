@@ -17,7 +17,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.errors import InvalidArgumentError, PlacerContractError
-from pycupel.placers._base import place_by_index
+from pycupel.placers import place_by_index
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

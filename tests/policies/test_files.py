@@ -15,7 +15,7 @@ import yaml
 from pycupel import CompositeScorer, GreedySlice, KindScorer, KnapsackSlice, Policy, QuotaSlice, RecencyScorer, Slicer
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.policies import DOCUMENT_QA, RAG, dump_policy, load_policy, parse_policy, policy_to_dict, save_policy
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 

@@ -11,7 +11,7 @@ import pytest
 from pycupel import ContextItem, wire
 from pycupel.errors import DocumentError
 from pycupel.policies import load_policy, parse_policy
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 from tests.processor_time import within
 
 POLICY = {"scorers": [{"type": "recency"}]}

@@ -40,7 +40,7 @@ from pycupel import (
 )
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS
 from pycupel.scorers.decay import Curve
 from tests import registries

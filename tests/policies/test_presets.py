@@ -25,7 +25,7 @@ from pycupel import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_to_dict, preset
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 
 FORMATS: list[PolicyFormat] = ["json", "toml", "yaml"]
 RECENCY, KIND, PRIORITY = RecencyScorer(), KindScorer(), PriorityScorer()

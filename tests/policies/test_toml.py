@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pycupel.errors import DocumentError
-from pycupel.policies.formats import WRITERS
+from pycupel.policies.files import WRITERS
 
 dump_toml = WRITERS["toml"]
 

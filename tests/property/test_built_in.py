@@ -15,8 +15,8 @@ from pycupel import (
     QuotaSlice,
     ScarcityBehavior,
 )
-from pycupel.slicers.constraints import quota_constraints_of
-from pycupel.testing.checks import check_placer, check_scorer, check_slicer
+from pycupel.slicers._base import quota_constraints_of
+from pycupel.testing._contract import check_placer, check_scorer, check_slicer
 from tests.samples import PLACERS, SCORERS, SLICERS
 from tests.testing.test_checks import REQUIREMENTS
 

@@ -10,14 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextItem, PriorityScorer
-from pycupel.kernels.blend import product, weighted_sum
-from pycupel.kernels.fill import by_density, fill
-from pycupel.kernels.identity import indices_by_identity
-from pycupel.kernels.order import descending, u_shaped
-from pycupel.kernels.overlap import overlap_counts
-from pycupel.kernels.ranks import rank_shares
-from pycupel.kernels.scale import min_max
-from pycupel.model.names import fold
+from pycupel.kernels.order import by_density, descending, fill, indices_by_identity, u_shaped
+from pycupel.kernels.scores import min_max, overlap_counts, product, rank_shares, weighted_sum
+from pycupel.model.checks import fold
 from tests.examples import examples
 from tests.kernels.test_overlap import counted
 from tests.oracle.bits import bits

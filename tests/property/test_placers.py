@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ChronologicalPlacer, ContextItem, Placer, ScoredItem, UShapedPlacer
-from pycupel.placers._base import place_by_index
+from pycupel.placers import place_by_index
 from tests import strategies
 from tests.examples import examples
 from tests.oracle.placers import chronological, u_shaped

@@ -49,7 +49,7 @@ from pycupel import (
 )
 from pycupel.errors import CupelError, DocumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
-from pycupel.policies.formats import PolicyFormat
+from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CLOCKS, SCORERS
 from tests import registries, strategies
 from tests.examples import examples

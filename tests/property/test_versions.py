@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from pycupel.kernels import core, versions
+from pycupel.kernels import versions, versions as core
 from tests.examples import examples
 from tests.kernels.test_versions import Instance, check, hard
 

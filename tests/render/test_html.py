@@ -45,9 +45,8 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.render._rows import entries_of
-from pycupel.render.html import render_html, render_panels
-from pycupel.render.panels import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Rows
+from pycupel.render._data import entries_of
+from pycupel.render.html import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Rows, render_html, render_panels
 from pycupel.shorten import HeadAndTail
 from pycupel.wire import dumps, loads
 
@@ -258,7 +257,7 @@ class TestTheRows:
 
     @pytest.mark.unmeasured
     def test_a_sweep_of_many_items_changes_only_rows_that_are_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("pycupel.render._rows._MAX_ROWS", 1_000)
+        monkeypatch.setattr("pycupel.render._data._MAX_ROWS", 1_000)
         items = [ContextItem(f"{i}", 1) for i in range(1_100)]
         sweep = data_of(PIPELINE.dry_run(items, 400).to_html(pipeline=PIPELINE, items=items))["sweep"]
         assert len(selections(sweep)[-1]) == 1_000

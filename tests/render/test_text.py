@@ -48,7 +48,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.render import render_report, render_summary, text as text_module
+from pycupel.render import render_report, render_summary
 from pycupel.render._layout import columns
 
 ESCAPE = re.compile("\x1b\\[[0-9]+m")
@@ -783,11 +783,6 @@ def test_overflow_that_was_accepted_is_told() -> None:
     )
     report = pipeline.dry_run(items, ContextBudget(100, 50))
     assert "target 50 (120.0% used), exceeded by 10, " in str(report)
-
-
-def test_the_public_names_are_the_functions_of_the_module() -> None:
-    assert text_module.__all__ == ["render_report", "render_summary"]
-    assert (text_module.render_report, text_module.render_summary) == (render_report, render_summary)
 
 
 # --- the parts of the scores

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pycupel.messages.providers import PROVIDERS
-from pycupel.replay.needed import identifiers, needed_of
-from pycupel.replay.parts import parts_of
+from pycupel.replay.parts import identifiers, needed_of, parts_of
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
 

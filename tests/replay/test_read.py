@@ -56,7 +56,7 @@ def test_a_line_that_is_nested_too_deeply_is_skipped_wherever_that_is_found() ->
 
 
 def test_a_row_that_a_reader_cannot_walk_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pycupel.replay.requests.json.dumps", endless)
+    monkeypatch.setattr("pycupel.replay.log.json.dumps", endless)
     log = read_log([LINE])
     assert log == Log((), skipped_lines=1)
 

@@ -14,7 +14,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.providers import PROVIDERS
 from pycupel.policies import preset
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
-from pycupel.replay.session import call_indices
+from pycupel.replay.run import call_indices
 from pycupel.shorten import KeyLines
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 

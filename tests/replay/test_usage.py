@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pycupel.cli.sample import transcript
+from pycupel.cli.demo import transcript
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import ProviderName, count_messages
 from pycupel.messages.providers import PROVIDERS

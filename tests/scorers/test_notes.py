@@ -26,7 +26,7 @@ from pycupel import (
     TagScorer,
     Window,
 )
-from pycupel.scorers import _notes
+from pycupel.scorers import _traits
 from pycupel.scorers._base import WrappingScorer
 from tests.strategies import NOW, FixedClock
 
@@ -35,7 +35,7 @@ DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
 
 
 def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    return _notes.scorer_notes(_notes.traits_of(scorer), items)
+    return _traits.scorer_notes(_traits.traits_of(scorer), items)
 
 
 def note(field: str, scorer: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from pycupel import BoostedScorer, CompositeScorer, ContextItem, KindScorer, RecencyScorer, ScaledScorer
 from pycupel.scorers import RelevanceScorer
 from pycupel.scorers._base import score_all
-from pycupel.scorers._query import bind_query
+from pycupel.scorers._traits import bind_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pycupel import ContextItem, select
-from pycupel.model.version import is_version_of, stated_units
+from pycupel.model.item import is_version_of, stated_units
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import ByFormat, KeyLines
 from tests.processor_time import within

@@ -12,10 +12,10 @@ import pytest
 
 from pycupel import ContextItem
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.version import is_version_of, stated_units
+from pycupel.model.item import is_version_of, stated_units
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import KeyLines
-from pycupel.shorten._units import units_of
+from pycupel.shorten.key_lines import units_of
 
 NOTE = re.compile(r" ?\[\+[\d,]+ (?:lines?|characters)\] ?\n?")
 

@@ -25,8 +25,7 @@ from pycupel import (
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.slicers import MinScoreSlice
-from pycupel.slicers._base import exclusion_notes
-from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.slicers._base import exclusion_notes, quota_constraints_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,9 +29,8 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.testing._contract import BrokenProperty
-from pycupel.testing.checks import StrategyCheckError, check_placer, check_scorer, check_slicer
-from pycupel.testing.clock import FixedTimeProvider
+from pycupel.testing._contract import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
+from pycupel.testing.runs import FixedTimeProvider
 
 DAY = timedelta(days=1)
 CLOCK = FixedTimeProvider(datetime(2026, 1, 1, tzinfo=UTC))

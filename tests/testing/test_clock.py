@@ -11,7 +11,7 @@ import pytest
 
 from pycupel import ContextItem, DecayScorer, Exponential, TimeProvider
 from pycupel.errors import InvalidArgumentError
-from pycupel.testing.clock import FixedTimeProvider
+from pycupel.testing.runs import FixedTimeProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

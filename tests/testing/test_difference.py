@@ -13,7 +13,7 @@ from pycupel.diagnostics import (
     InclusionReason,
     PinnedOverride,
 )
-from pycupel.testing._difference import explain_inequality
+from pycupel.testing.snapshots import explain_inequality
 from tests.testing.reports import dropped, kept, report_of
 
 ONLY_EVENTS = [

@@ -10,7 +10,7 @@ import pytest
 
 from pycupel.tokens import estimate_tokens, splintr
 from pycupel.tokens.estimate import BLOCK_ROWS, KINDS, LETTERS, ROW_GROUPS, find_features
-from pycupel.tokens.tables import read_table
+from pycupel.tokens.models import read_table
 
 EXACT = splintr.load("o200k_base")[0]
 COSTS = read_table("costs.txt")

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from pycupel.analytics.measures import fraction
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
-from pycupel.kernels.fill import by_density, capacities_for
+from pycupel.kernels.order import by_density, capacities_for
 from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.budget import enlarged
 from pycupel.model.checks import checked_bool, checked_count, checked_int, checked_iterable, wrong_type
-from pycupel.model.percent import enlarged
 from pycupel.pipeline import Pipeline, Policy, PresetName, Ranking, Selection
 from pycupel.pipeline.policy import as_policy
 from pycupel.slicers import GreedySlice

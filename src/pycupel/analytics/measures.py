@@ -12,7 +12,7 @@ from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Slicer
-from pycupel.slicers.constraints import quota_constraints_of
+from pycupel.slicers._base import quota_constraints_of
 from pycupel.values import record_repr
 
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, cast, overload
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_iterable, checked_pairs, checked_str
-from pycupel.model.names import NamedEnum
+from pycupel.model.checks import NamedEnum, checked_iterable, checked_pairs, checked_str
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.text import quoted

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pycupel.batch.request import RequestSelector, is_array, is_object
-from pycupel.codecs.jsontext import format_json, parse_json
+from pycupel.codecs.base import format_json, parse_json
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
-
-__all__ = ["is_parquet", "read_pieces", "requests_in", "rows_schema", "select_batch", "to_parquet"]
 
 # Columns that may hold JSON text instead of lists and structs.
 _NESTED = ("items", "messages", "budget", "tools", "system")

@@ -9,8 +9,6 @@ from typing import Any
 from pycupel.batch.chunks import Chunk, Job, Part, process
 from pycupel.extras import load_extra
 
-__all__ = ["run_dask"]
-
 
 def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[Part]:
     """Yield the parts as they are completed. If a worker dies, another one gets its chunk."""

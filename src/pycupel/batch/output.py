@@ -20,8 +20,6 @@ from pycupel.batch.tally import BatchSummary, Tally, is_saved_tally
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
 from pycupel.pipeline import Policy
 
-__all__ = ["Output"]
-
 _MANIFEST = "manifest.json"
 _UNFINISHED = ".tmp"
 _LOCK = "running.lock"

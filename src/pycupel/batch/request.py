@@ -1,27 +1,50 @@
-"""The contract of a batch: one request and a policy give one row, whatever happens."""
+"""Select the context of one logged request, and describe what was selected."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, TypeGuard, cast
 
 from pycupel.analytics.measures import fraction
-from pycupel.batch.decisions import decisions
-from pycupel.codecs.base import Context, key_step
-from pycupel.codecs.jsontext import TOO_DEEP, check_depth, format_json
+from pycupel.codecs.base import TOO_DEEP, Context, check_depth, format_json, key_step
+from pycupel.diagnostics import BudgetExceeded, Deduplicated
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.names import suggestion
-from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.model.checks import suggestion
+from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.policies import policy_to_dict
 from pycupel.wire.items import BUDGET, ITEM, usual_item
 
-__all__ = ["RequestSelector", "error_row", "is_array", "is_object", "policy_hash", "policy_text", "select_request"]
+_BUDGET_EXCEEDED, _DEDUPLICATED = BudgetExceeded.__name__, Deduplicated.__name__
+
+
+def decisions(selection: Selection, items: Sequence[ContextItem]) -> tuple[list[int], dict[int, str]]:
+    """Return the selected items in order, and the reason of each other item. No item occurs twice in a request."""
+    ranking, sliced, placement = selection.ranking, selection.sliced, selection.placement
+    is_usual = len(ranking.classified.scoreable) == len(items) and len(placement.kept) == len(placement.items)
+    if is_usual and not sliced.cap_excluded:
+        # Nothing is pinned, invalid, capped or truncated, so the indices of the stages say everything.
+        order, chosen = ranking.order, sliced.selected
+        reasons = dict.fromkeys(order, _BUDGET_EXCEEDED) | dict.fromkeys(ranking.duplicates, _DEDUPLICATED)
+        selected = [order[chosen[i]] for i in placement.order]
+        for i in selected:
+            del reasons[i]
+        return selected, reasons
+    index = {id(item): i for i, item in enumerate(items)}
+    for i, version in sliced.versions.items():
+        # A shorter version counts as the item.
+        index[id(version)] = index[id(ranking.items[i])]
+    reasons = {index[id(item)]: reason_name(reason) for item, _, reason in selection.reasons}
+    return [index[id(item)] for item in selection.items], reasons
+
+
+# The contract of a batch: one request and a policy give one row, whatever happens.
+
 
 _CONTEXT = Context()
 

@@ -25,8 +25,6 @@ from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.text import number_text
 
-__all__ = ["EngineName", "run_batch"]
-
 EngineName = Literal["local", "dask"]
 
 
@@ -159,19 +157,19 @@ def _engine(
 ) -> Callable[[Iterable[Chunk]], Iterator[Part]]:
     """Return the engine of that name, ready to run the job."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
-    from pycupel.batch import local  # noqa: PLC0415 - loads `multiprocessing`
+    from pycupel.batch.chunks import MAX_WORKERS, available_workers, check_sendable, run_local  # noqa: PLC0415
 
-    count = local.available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
-    if count > local.MAX_WORKERS:
+    count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
+    if count > MAX_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be at most {local.MAX_WORKERS:,}, not {number_text(count)}", argument="workers", value=count
+            f"workers must be at most {MAX_WORKERS:,}, not {number_text(count)}", argument="workers", value=count
         )
     if chosen == "local":
         if scheduler is not None:
             raise InvalidArgumentError('scheduler requires engine="dask"', argument="scheduler")
         if count > 1:
-            local.check_sendable(job)
-        return lambda chunks: local.run_local(chunks, job, count)
+            check_sendable(job)
+        return lambda chunks: run_local(chunks, job, count)
     from pycupel.batch.dask import run_dask  # noqa: PLC0415
 
     return lambda chunks: run_dask(chunks, job, count, scheduler)

@@ -13,8 +13,6 @@ from pycupel.batch.request import is_array, is_object
 from pycupel.text import one_line
 from pycupel.values import sealed
 
-__all__ = ["BatchSummary", "Swing", "Tally", "is_saved_tally"]
-
 # How many of the slowest requests, and of the items with the most differences, a summary lists.
 _MAX_LISTED = 10
 # How many items are remembered for that, so that memory does not grow with the log.

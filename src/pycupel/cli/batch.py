@@ -11,14 +11,11 @@ from typing import Any
 
 from pycupel.batch import BatchSummary, run_batch
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.hints import HISTORY, REQUESTS, hint_in
-from pycupel.cli.inputs import open_bytes
+from pycupel.cli.inputs import HISTORY, REQUESTS, hint_in, open_bytes
 from pycupel.cli.options import add_input, add_json, add_policy, policy_of
 from pycupel.cli.output import Screen, abridged, visible
 from pycupel.cli.parsers import Parser
 from pycupel.render._layout import ALARM, Row, Span, count, plural
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = """
 pycupel demo requests > requests.jsonl

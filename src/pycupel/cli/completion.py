@@ -9,8 +9,6 @@ from pycupel.cli.exits import FINE
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser, load_verb, verb_parser
 
-__all__ = ["EXAMPLE", "add_arguments", "run"]
-
 EXAMPLE = "pycupel completion bash > pycupel.bash"
 
 # zsh runs the same function through its emulation of bash's completion.

@@ -12,8 +12,6 @@ from pycupel.cli.parsers import Parser
 from pycupel.conformance import SuiteResult, run_suite
 from pycupel.conformance.__main__ import print_results
 
-__all__ = ["EXAMPLE", "add_arguments", "run"]
-
 EXAMPLE = """
 mkdir -p vectors
 pycupel demo vector > vectors/recency.toml

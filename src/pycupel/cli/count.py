@@ -5,19 +5,25 @@ from __future__ import annotations
 import io
 from typing import Any, NamedTuple
 
-from pycupel.cli.conversations import Conversation, conversations_in
 from pycupel.cli.exits import FINE
-from pycupel.cli.hints import HISTORY, ITEMS, MESSAGE_KEYS, hint_at
-from pycupel.cli.inputs import check_files, name_of, open_text
-from pycupel.cli.jsonstream import read_values
+from pycupel.cli.inputs import (
+    HISTORY,
+    ITEMS,
+    MESSAGE_KEYS,
+    Conversation,
+    check_files,
+    conversations_in,
+    hint_at,
+    name_of,
+    open_text,
+    read_values,
+)
 from pycupel.cli.options import add_counter, add_input, add_json, add_provider
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import DocumentError
 from pycupel.render._layout import Row, Span, plural
 from pycupel.tokens import Counter, get_counter
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = """
 echo 'How many tokens is this?' | pycupel count -

@@ -6,16 +6,13 @@ from typing import Any
 
 from pycupel.analytics import PolicySensitivityReport, policy_sensitivity
 from pycupel.cli.exits import FINDINGS, FINE, InputError
-from pycupel.cli.items import read_items, shown_items
+from pycupel.cli.inputs import read_items, shown_items
 from pycupel.cli.options import add_json, add_selection, bound, budget_of, policy_of
-from pycupel.cli.output import Screen
-from pycupel.cli.pages import add_html, write_page
+from pycupel.cli.output import Screen, add_html, write_page
 from pycupel.cli.parsers import Parser
 from pycupel.model import ContextItem
 from pycupel.pipeline import Policy
 from pycupel.render import render_sensitivity
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo items | pycupel diff - -b 2000 -p chat -p debugging"
 

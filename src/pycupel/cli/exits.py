@@ -8,18 +8,22 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = [
-    "FINDINGS",
-    "FINE",
-    "TOO_LARGE",
-    "WRONG",
-    "InputError",
-    "end_line_of_interrupt",
-    "guarded",
-    "notes_of",
-    "report",
-    "write_message",
-]
+_NARROWEST, _USUAL = 40, 80
+
+
+def screen_width() -> int:
+    """Return COLUMNS, the terminal's width, or 80, like `shutil.get_terminal_size`, whose import takes too long."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(_NARROWEST, int(columns))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.__stdout__.fileno()).columns)  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return _USUAL
+
+
+# Exit codes, and errors as one message on stderr instead of a traceback.
+
 
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""

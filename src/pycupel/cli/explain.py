@@ -6,12 +6,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.hints import is_report
-from pycupel.cli.inputs import name_of, open_text, values_in
-from pycupel.cli.items import items_of, shown_items
+from pycupel.cli.inputs import is_report, items_of, name_of, open_text, shown_items, values_in
 from pycupel.cli.options import add_json, add_selection, bound, budget_of, policy_of
-from pycupel.cli.output import Screen, visible
-from pycupel.cli.pages import add_html, write_page
+from pycupel.cli.output import Screen, add_html, visible, write_page
 from pycupel.cli.parsers import Parser
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import report_over
@@ -19,11 +16,9 @@ from pycupel.errors import DocumentError
 from pycupel.model import ContextItem
 from pycupel.render import render_report
 from pycupel.render._layout import QUIET, clipped, paragraph
-from pycupel.render.explanation import render_explanation
+from pycupel.render.text import render_explanation
 from pycupel.selecting import select
 from pycupel.wire import from_dict, to_dict
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = """
 pycupel demo items | pycupel explain - -b 2000

@@ -1,4 +1,4 @@
-"""Open files and stdin, and read the JSON values in them, with errors that name the file."""
+"""Read items, chat histories and other values from files and stdin, with errors that name file, line and field."""
 
 from __future__ import annotations
 
@@ -6,15 +6,212 @@ import io
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO
+from dataclasses import replace
+from json import JSONDecodeError, JSONDecoder
+from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError, notes_of
-from pycupel.cli.jsonstream import Located, read_values
+from pycupel.cli.output import Screen, visible
+from pycupel.codecs.base import Context
 from pycupel.compressed import is_damaged, limited_lines, open_binary
 from pycupel.errors import DocumentError, MessageShapeError
-from pycupel.text import escaped, number_text
+from pycupel.model import ContextItem
+from pycupel.model.checks import suggestion
+from pycupel.text import describe_value, escaped, number_text
 
-__all__ = ["check_files", "location_of", "name_of", "naming", "open_bytes", "open_text", "values_in"]
+_DECODE = JSONDecoder().raw_decode
+_SPACE = " \t\r\n"
+
+
+class Located(NamedTuple):
+    """A value of a JSON text."""
+
+    value: Any
+    """The value."""
+
+    line: int
+    """The line on which it starts, from 1."""
+
+    is_element: bool = False
+    """Whether it is an element of an array."""
+
+
+def read_values(lines: Iterable[str]) -> Iterator[Located]:
+    """Read the values in the lines of a text, each when it is needed.
+
+    A text that starts with `[` is one array. Otherwise, if its first line is a value, every line has to be one; if not,
+    the whole text has to be.
+
+    Raises:
+        DocumentError: the text is not JSON; the message names line and column.
+    """
+    text = _Text(iter(lines))
+    if not text.skip_space():
+        return
+    if text.next == "[":
+        yield from _elements(text)
+        return
+    lines_read = text.lines_read
+    yield Located(*text.value())
+    # A value that took more than its line is a document.
+    one_a_line = text.lines_read == lines_read
+    while text.skip_space():
+        if not one_a_line:
+            raise text.error("Extra data")
+        yield Located(*text.value(within_line=True))
+
+
+def _elements(text: _Text) -> Iterator[Located]:
+    text.advance()
+    is_first = True
+    while True:
+        if not text.skip_space():
+            raise text.error("Expecting ',' delimiter or ']'")
+        if text.next == "]":
+            break
+        if not is_first:
+            if text.next != ",":
+                raise text.error("Expecting ',' delimiter")
+            text.advance()
+            if not text.skip_space():
+                raise text.error("Expecting value")
+        is_first = False
+        yield Located(*text.value(), is_element=True)
+    text.advance()
+    if text.skip_space():
+        raise text.error("Extra data")
+
+
+class _Text:
+    """A text that is read line by line, and a position in it."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._held = ""
+        self._at = 0
+        # The line of the character at `_counted`.
+        self._line, self._counted = 1, 0
+        # The characters before the held text, on the line on which it starts.
+        self._before = 0
+        self.lines_read = 0
+
+    @property
+    def next(self) -> str:
+        return self._held[self._at]
+
+    def advance(self) -> None:
+        self._at += 1
+
+    def skip_space(self) -> bool:
+        """Skip white space. Return False at the end."""
+        while True:
+            while self._at < len(self._held):
+                if self.next not in _SPACE:
+                    return True
+                self._at += 1
+            if not self._read_on():
+                return False
+
+    def value(self, *, within_line: bool = False) -> tuple[Any, int]:
+        """Parse the value here, and return it with its first line.
+
+        Lines are added until it is complete; each time, the text about doubles.
+        """
+        line = self._current_line()
+        while True:
+            try:
+                value, self._at = _DECODE(self._held, self._at)
+            except JSONDecodeError as error:
+                # An error at the very end may just mean that there is more to come.
+                end = len(self._held.rstrip(_SPACE))
+                if error.pos >= end and not within_line and self._read_on(len(self._held) - self._at):
+                    continue
+                self._at = min(error.pos, end)
+                raise self.error(error.msg.removesuffix(" at")) from None
+            except RecursionError:
+                raise self.error("nested too deeply") from None
+            except ValueError:
+                # Python limits the digits of an integer, because reading them takes quadratic time.
+                raise self.error("an integer with too many digits") from None
+            return value, line
+
+    def _read_on(self, size: int = 1) -> bool:
+        """Discard what has been read, and add at least one more line. Return False if there is none."""
+        added: list[str] = []
+        length = 0
+        while length < size and (line := next(self._lines, None)) is not None:
+            added.append(line)
+            length += max(1, len(line))
+        if not added:
+            return False
+        self._line, self._before = self._current_line(), self._column() - 1
+        self._held = self._held[self._at :] + "".join(added)
+        self._at = self._counted = 0
+        self.lines_read += len(added)
+        return True
+
+    def error(self, problem: str) -> DocumentError:
+        """Make the error for a problem here."""
+        return DocumentError(f"invalid JSON: {problem} at line {self._current_line()}, column {self._column()}")
+
+    def _current_line(self) -> int:
+        # From where the last count ended: many elements may be on one line.
+        self._line += self._held.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def _column(self) -> int:
+        last_break = self._held.rfind("\n", 0, self._at)
+        return self._at - last_break if last_break >= 0 else self._before + self._at + 1
+
+
+# Say what a file seems to contain, and the verb that reads it.
+
+
+MESSAGE_KEYS = ("messages", "contents", "input")
+"""Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
+
+HISTORY = "This looks like a chat history, which `pycupel trim` reads."
+ITEMS = "These look like items, which `pycupel select` reads."
+REPORT = "This looks like a stored report, which `pycupel explain` reads."
+REQUESTS = "These look like requests with items, which `pycupel batch` reads."
+TRANSCRIPT = "This looks like an agent's transcript, which `pycupel context` reads."
+
+
+def hint_at(record: Any, *expected: str) -> str:
+    """Return a second line for an error about a record; empty if the record is as expected or unrecognised."""
+    found = _hint_for(record) if record.__class__ is dict else ""
+    return f"\n  {found}" if found and found not in expected else ""
+
+
+def hint_in(line: bytes, *expected: str) -> str:
+    """Return a second line for an error about a file, by its first line."""
+    try:
+        record = next(read_values([line.decode()]), None)
+    except (DocumentError, UnicodeDecodeError):
+        return ""
+    return hint_at(record.value, *expected) if record else ""
+
+
+def is_report(record: Any) -> bool:
+    """Whether a record looks like a stored report."""
+    return record.__class__ is dict and all(isinstance(record.get(key), list) for key in ("included", "excluded"))
+
+
+def _hint_for(record: dict[str, Any]) -> str:
+    if is_report(record):
+        return REPORT
+    if isinstance(record.get("message"), dict) or isinstance(record.get("payload"), dict):
+        return TRANSCRIPT
+    if isinstance(record.get("items"), list):
+        return REQUESTS
+    if "role" in record or any(isinstance(record.get(key), list) for key in MESSAGE_KEYS):
+        return HISTORY
+    return ITEMS if isinstance(record.get("content"), str) and "type" not in record else ""
+
+
+# Open files and stdin, and read the JSON values in them, with errors that name the file.
+
 
 _STDIN = "-"
 
@@ -110,3 +307,204 @@ def _without_nul(lines: Iterable[str]) -> Iterator[str]:
 def location_of(number: int, located: Located) -> str:
     """Say where a record is, by its number and line."""
     return f"record {number}, line {located.line}"
+
+
+# Read items from a JSON array or JSON lines, with errors that name record, line and field.
+
+
+_AUTO = "auto"
+_MAX_WARNINGS = 5
+
+
+def read_items(options: Any, screen: Screen) -> list[ContextItem]:
+    """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
+    with open_text(options.file, options.max_line) as lines:
+        return items_in(lines, options, screen)
+
+
+def shown_items(items: list[ContextItem], options: Any) -> list[ContextItem]:
+    """Make control characters in the contents visible, unless for JSON or a page, which do that themselves."""
+    if options.json or options.html is not None:
+        return items
+    return [
+        item if item.content.isprintable() else replace(item, content=visible(item.content, laid_out=True))
+        for item in items
+    ]
+
+
+def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:
+    """Read the items in the lines of a file.
+
+    Raises:
+        DocumentError: there is something other than items.
+    """
+    return items_of(values_in(lines), options, screen)
+
+
+def items_of(values: Iterable[Located], options: Any, screen: Screen) -> list[ContextItem]:
+    """Read the items in the JSON values of a file, as `items_in` does."""
+    reader = _ItemReader(options)
+    items = [reader.read(number, located) for number, located in enumerate(values, 1)]
+    reader.report(screen)
+    return items
+
+
+class _ItemReader:
+    def __init__(self, options: Any) -> None:
+        from pycupel.wire.items import ITEM  # noqa: PLC0415 - not every verb reads items
+
+        self._item = ITEM
+        self._context = Context()
+        self._strict = options.strict
+        self._names = [field.name for field in ITEM.fields]
+        self._known = {name for field in ITEM.fields for name in field.spellings}
+        # The default is loaded when an item needs it, but a name is checked even if none does.
+        self._counter = None if options.counter == _AUTO else _counter(options.counter)
+        self._counted = 0
+        # The first record with each unknown key.
+        self._unknown: dict[str, int] = {}
+
+    def read(self, number: int, located: Located) -> ContextItem:
+        row = located.value
+        try:
+            if row.__class__ is dict:
+                self._note_unknown(number, row)
+                if row.get("tokens") is None and isinstance(row.get("content"), str):
+                    row = {**row, "tokens": self._count(row["content"])}
+            item: ContextItem = self._item.read(row, self._context)
+        except DocumentError as error:
+            raise DocumentError(f"{location_of(number, located)}: {error}{hint_at(row, ITEMS)}") from None
+        return item
+
+    def _count(self, content: str) -> int:
+        if self._counter is None:
+            self._counter = _counter(_AUTO)
+        self._counted += 1
+        tokens: int = self._counter(content)
+        return tokens
+
+    def _note_unknown(self, number: int, row: dict[str, Any]) -> None:
+        for key in row.keys() - self._known:
+            if self._strict:
+                raise DocumentError(f"unknown key{suggestion(key, self._names)}", path=repr(key))
+            self._unknown.setdefault(key, number)
+
+    def report(self, screen: Screen) -> None:
+        for key, number in [*self._unknown.items()][:_MAX_WARNINGS]:
+            near = suggestion(key, self._names) or (f"\n  {HISTORY}" if key == "role" else "")
+            screen.warn(f"unknown key {key!r}, first in record {number}{near}")
+        if len(self._unknown) > _MAX_WARNINGS:
+            screen.warn(f"{len(self._unknown) - _MAX_WARNINGS} more unknown keys")
+        if self._counted:
+            items = "item" if self._counted == 1 else "items"
+            screen.note(f"counted the tokens of {self._counted:,} {items} without a token count, with {self._counter}")
+
+
+def _counter(name: str) -> Any:
+    from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
+
+    return get_counter(name)
+
+
+# Read chat histories: messages, a request, or a request on each line.
+
+
+_REPLY_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+# Where Gemini's requests have them.
+_OPTIONS = ("generationConfig", "generation_config", "config")
+
+
+class Conversation(NamedTuple):
+    """The messages of a request, or a history without one."""
+
+    messages: list[Any]
+    """The messages, as they are in the file."""
+
+    request: dict[str, Any] | None = None
+    """The request that they are in, or None."""
+
+    key: str = ""
+    """Where in the request they are."""
+
+    is_lines: bool = False
+    """Whether the file has a message on each line."""
+
+    number: int = 1
+    """Which record of the file it is, from 1."""
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The system prompt, tools and model of the request, as arguments of `select_messages` and `count_messages`."""
+        from pycupel.replay.log import system_and_tools  # noqa: PLC0415 - items do not need it
+
+        system, tools = system_and_tools(self.request or {})
+        if not isinstance(system, str | list | dict | None):
+            problem = f"the system prompt must be a string, blocks or a message, not {describe_value(system)}"
+            raise DocumentError(f"record {self.number}: {problem}")
+        model = (self.request or {}).get("model")
+        return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
+
+    @property
+    def reply_tokens(self) -> int:
+        """The most tokens of a reply that the request asks for; 0 if it does not say."""
+        from pycupel.replay.log import as_dict  # noqa: PLC0415 - items do not need it
+
+        request = self.request or {}
+        places = [request, *(as_dict(request.get(name)) for name in _OPTIONS)]
+        limits = [place.get(name) for place in places for name in _REPLY_LIMITS]
+        return max([limit for limit in limits if type(limit) is int], default=0)
+
+    def documents(self, messages: list[Any]) -> list[Any]:
+        """Write other messages in the form of the file, one document per line."""
+        if self.request is not None:
+            return [{**self.request, self.key: messages}]
+        return messages if self.is_lines else [messages]
+
+
+def read_conversations(path: str, max_line: int) -> list[Conversation]:
+    """Read the chat histories in a file."""
+    with open_text(path, max_line) as lines:
+        return conversations_in(lines)
+
+
+def conversations_in(lines: Iterable[str]) -> list[Conversation]:
+    """Read the chat histories in the lines of a file.
+
+    Raises:
+        DocumentError: there is something other than messages or requests.
+    """
+    values = list(values_in(lines))
+    for number, located in enumerate(values, 1):
+        if located.value.__class__ is not dict:
+            raise DocumentError(f"{location_of(number, located)}: a message or a request must be an object")
+    requests = [_request(each.value, number) for number, each in enumerate(values, 1)]
+    found = [each for each in requests if each is not None]
+    if not found:
+        if hint := hint_at(values[0].value, HISTORY):
+            raise DocumentError(f"is not a chat history{hint}")
+        return [Conversation([each.value for each in values], is_lines=not values[0].is_element and len(values) > 1)]
+    if len(found) < len(values):
+        number = requests.index(None) + 1
+        raise DocumentError(f"{location_of(number, values[number - 1])}: has no messages, but other records do")
+    return found
+
+
+def _request(value: dict[str, Any], number: int) -> Conversation | None:
+    # A message of the Responses API may also have an `input`, but it has a type.
+    if "role" in value or "type" in value:
+        return None
+    for key in MESSAGE_KEYS:
+        messages = value.get(key)
+        if messages is None:
+            continue
+        if isinstance(messages, str):
+            messages = [_user_message(messages, key)]
+        if not isinstance(messages, list):
+            raise DocumentError(f"record {number}: {key} must be a list of messages, not {describe_value(messages)}")
+        return Conversation(messages, value, key, number=number)
+    return None
+
+
+def _user_message(text: str, key: str) -> dict[str, Any]:
+    """Make the message that Responses and Gemini take a text for."""
+    return {"role": "user", "parts": [{"text": text}]} if key == "contents" else {"role": "user", "content": text}

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pycupel.cli.conversations import Conversation, read_conversations
 from pycupel.cli.exits import FINDINGS, FINE
-from pycupel.cli.inputs import naming
+from pycupel.cli.inputs import Conversation, naming, read_conversations
 from pycupel.cli.options import add_input, add_json, add_provider
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser
 from pycupel.errors import MessageShapeError
 from pycupel.messages import Finding, lint_messages
 from pycupel.render._layout import ALARM, QUIET, Line, Span, paragraph, plural
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo messages | pycupel lint - --provider openai"
 

@@ -10,25 +10,6 @@ from pycupel.cli.exits import InputError
 from pycupel.cli.parsers import Parser
 from pycupel.compressed import MAX_LINE
 
-__all__ = [
-    "SHORTENED",
-    "add_budget",
-    "add_counter",
-    "add_input",
-    "add_json",
-    "add_policy",
-    "add_provider",
-    "add_query",
-    "add_selection",
-    "add_several_policies",
-    "bound",
-    "budget_of",
-    "history_policy_of",
-    "parse_amount",
-    "percent_or_tokens",
-    "policy_of",
-]
-
 SHORTENED = "+shorten"
 """After the name of a policy for chat histories: results become shorter before they are dropped."""
 

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from pycupel.cli.exits import write_message
-from pycupel.cli.width import screen_width
+from pycupel.cli.exits import screen_width, write_message
+from pycupel.cli.parsers import Parser
 from pycupel.values import sealed
-
-__all__ = ["Screen", "abridged", "visible"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _COLUMNS = " ▁▂▃▄▅▆▇█"
@@ -99,7 +97,7 @@ class Screen:
 
     def json(self, document: Any, *, indent: int | None = 2) -> None:
         """Write a document as JSON. Characters that `out` cannot show, or might interpret, are escaped."""
-        from pycupel.codecs.jsontext import escape_json, format_json  # noqa: PLC0415
+        from pycupel.codecs.base import escape_json, format_json  # noqa: PLC0415
 
         self.text(escape_json(format_json(document, indent), ascii_only=not self.unicode))
 
@@ -140,3 +138,24 @@ def abridged(name: str) -> str:
     """A name for a column: both ends of a long one, because long names often begin alike."""
     shown = visible(name)
     return shown if len(shown) <= 24 else f"{shown[:8]}...{shown[-13:]}"
+
+
+# `--html`: write an HTML page instead of text. The renderer is imported only when a page is written.
+
+
+_STDOUT = "-"
+
+
+def add_html(parser: Parser) -> None:
+    """Add `--html`."""
+    parser.add_argument("--html", metavar="FILE", help="write an HTML page instead; - for stdout")
+
+
+def write_page(path: str, page: str, screen: Screen) -> None:
+    """Write a page to a file, or to stdout for `-`."""
+    if path == _STDOUT:
+        screen.text(page)
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - pathlib is slow to import
+        file.write(page)
+    screen.note(f"wrote {path}")

@@ -10,10 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn, Protocol, cast
 
 from pycupel import __version__
-from pycupel.cli.exits import WRONG, InputError
-from pycupel.cli.width import screen_width
-
-__all__ = ["Parser", "Verb", "add_quiet", "as_sentence", "load_verb", "run_without_verb", "verb_parser"]
+from pycupel.cli.exits import WRONG, InputError, screen_width
 
 
 class Verb(Protocol):
@@ -157,12 +154,12 @@ def _resolved(given: str, choices: Iterable[str]) -> str:
     """Return the choice in its usual spelling: `--engine LOCAL` is `local`. Unknown ones are left as they are."""
     if given in choices:
         return given
-    from pycupel.model.names import find_name  # noqa: PLC0415 - the usual spelling does not need it
+    from pycupel.model.checks import find_name  # noqa: PLC0415 - the usual spelling does not need it
 
     return find_name(given, choices) or given
 
 
 def _near(name: str, known: Any) -> str:
-    from pycupel.model.names import suggestion  # noqa: PLC0415 - only mistakes need it
+    from pycupel.model.checks import suggestion  # noqa: PLC0415 - only mistakes need it
 
     return suggestion(name, known)

@@ -6,15 +6,12 @@ import io
 from typing import Any
 
 from pycupel.cli.exits import FINE, end_line_of_interrupt
-from pycupel.cli.inputs import name_of
-from pycupel.cli.items import items_in, read_items
+from pycupel.cli.inputs import items_in, name_of, read_items
 from pycupel.cli.options import add_selection, budget_of, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.model import ContextItem
 from pycupel.web import Bench, play
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = """
 pycupel demo items > items.jsonl

@@ -12,8 +12,6 @@ from pycupel.errors import CupelError
 from pycupel.policies import dump_policy, load_policy, policy_json_schema, save_policy
 from pycupel.policies.presets import PRESETS
 
-__all__ = ["EXAMPLE", "add_arguments", "run"]
-
 EXAMPLE = """
 pycupel policy list
 pycupel policy show rag > rag.json

@@ -8,13 +8,10 @@ from pycupel.cli import logs
 from pycupel.cli.exits import FINE, InputError
 from pycupel.cli.inputs import check_files, naming
 from pycupel.cli.options import add_budget, add_counter, add_input, add_json, budget_of, parse_amount
-from pycupel.cli.output import Screen
-from pycupel.cli.pages import add_html, write_page
+from pycupel.cli.output import Screen, add_html, write_page
 from pycupel.cli.parsers import Parser
 from pycupel.render._layout import plural
 from pycupel.replay import PolicyReplay, replay
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"
 
@@ -37,7 +34,7 @@ def run(options: Any, screen: Screen) -> int:
     parse_amount(options.budget)
     results, budget, sessions = _replayed(options, screen)
     if options.html is not None:
-        from pycupel.cli.log_pages import replay_page  # noqa: PLC0415 - most calls print
+        from pycupel.cli.logs import replay_page  # noqa: PLC0415 - most calls print
 
         write_page(options.html, replay_page(results, budget, sessions), screen)
     if options.json:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pycupel.cli.exits import FINE
-from pycupel.cli.items import read_items
+from pycupel.cli.inputs import read_items
 from pycupel.cli.options import add_selection, budget_of, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.codecs.base import Context
 from pycupel.selecting import select
 from pycupel.wire.items import ITEM
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo items | pycupel select - -b 2000 -q 'why do payments fail?'"
 

@@ -7,13 +7,11 @@ from typing import Any
 
 from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.items import read_items
+from pycupel.cli.inputs import read_items
 from pycupel.cli.options import add_json, add_selection, percent_or_tokens, policy_of
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.render._layout import QUIET, Row, Span, count, number, share
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "pycupel demo items | pycupel sweep - -b 1000:6000:1000"
 

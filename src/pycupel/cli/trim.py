@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pycupel.cli.conversations import Conversation, read_conversations
 from pycupel.cli.exits import FINE, InputError
-from pycupel.cli.inputs import name_of, naming
+from pycupel.cli.inputs import Conversation, name_of, naming, read_conversations
 from pycupel.cli.options import (
     SHORTENED,
     add_budget,
@@ -24,9 +23,7 @@ from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser
 from pycupel.errors import UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
-from pycupel.model.limits import ModelLimits
-
-__all__ = ["EXAMPLE", "add_arguments", "run"]
+from pycupel.model.budget import ModelLimits
 
 EXAMPLE = "pycupel demo messages | pycupel trim - -b 1500"
 

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, key_step, must_be
-from pycupel.codecs.jsontext import check_depth
+from pycupel.codecs.base import Codec, Context, Convert, Schema, adapted, as_object, check_depth, key_step, must_be
 from pycupel.errors import DocumentError
 from pycupel.model import ContextKind, ContextSource
-from pycupel.model.checks import as_float, checked_int
-from pycupel.model.names import find_name, suggestion
+from pycupel.model.checks import as_float, checked_int, find_name, suggestion
 from pycupel.text import describe_value, quoted
 
 

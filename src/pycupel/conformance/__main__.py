@@ -14,8 +14,6 @@ from pycupel.conformance.suite import SuiteResult, run_suite
 from pycupel.errors import InvalidArgumentError
 from pycupel.text import escaped
 
-__all__ = ["main", "print_results"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the vectors in a directory, print the results, and return the exit code."""

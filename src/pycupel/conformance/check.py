@@ -2,29 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel import errors
-from pycupel.conformance import build
-from pycupel.conformance.compare import (
-    MismatchError,
-    compare_diagnostics,
-    compare_overflow,
-    epsilon_of,
-    same,
-    same_score,
-    same_shortfalls,
-)
-from pycupel.conformance.load import Table, VectorError, choose, is_list, require, section, tables
-from pycupel.conformance.statements import check_statements, expected_of
-from pycupel.diagnostics import OverflowEvent, SelectionReport
+from pycupel.conformance import vectors as build
+from pycupel.conformance.vectors import Table, VectorError, choose, is_list, reject_misspelt, require, section, tables
+from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
 from pycupel.model import ContextItem
 from pycupel.protocols import Placer, Scorer, SliceOutcome
 from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers._base import score_all
 from pycupel.text import describe
+
+_SUMMARY = ("total_candidates", "total_tokens_considered")
+
+# Scores are about 0 to 1: with a larger tolerance, a vector would pass whatever they are.
+_MAX_EPSILON = 1e-3
+
+
+class MismatchError(Exception):
+    """The implementation does not do what the vector expects."""
+
+
+def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> None:
+    """Raise unless there was one overflow, of the expected size."""
+    tokens = require(expected, "tokens_over_budget", "[expected.overflow]")
+    reject_misspelt(expected, "[expected.overflow]", ("tokens_over_budget", "contents"))
+    same("overflow events", len(overflows), 1)
+    same("tokens_over_budget", overflows[0].tokens_over_budget, tokens)
+    contents = [item.content for item in overflows[0].overflowing_items]
+    same("overflowing items", contents, expected.get("contents", contents))
+
+
+def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
+    """Raise unless the report is as expected, as far as the vector says."""
+    summary = section(expected, "summary")
+    reject_misspelt(expected, "[expected.diagnostics]", ("included", "excluded", "shortfalls", "summary"))
+    reject_misspelt(summary, "[expected.diagnostics.summary]", _SUMMARY)
+    if "included" in expected:
+        for included, entry, where in _entries("included", report.included, expected, epsilon):
+            same(f"reason of {entry['content']!r}", str(included.reason), require(entry, "inclusion_reason", where))
+    if "excluded" in expected:
+        for excluded, entry, where in _entries("excluded", report.excluded, expected, epsilon):
+            _compare_reason(excluded, entry, where)
+    if "shortfalls" in expected:
+        same_shortfalls(report.count_requirement_shortfalls, expected)
+    for name in _SUMMARY:
+        if name in summary:
+            same(name, getattr(report, name), summary[name])
+
+
+def _entries(
+    name: str, items: Sequence[Any], expected: Table, epsilon: float
+) -> Iterable[tuple[IncludedItem | ExcludedItem, Table, str]]:
+    """Pair the entries of a report with those of the vector, and check that contents and scores match."""
+    entries = tables(expected, name)
+    contents = [require(entry, "content", f"an entry of {name}") for entry in entries]
+    same(name, [each.item.content for each in items], contents)
+    for each, entry, content in zip(items, entries, contents, strict=True):
+        where = f"the entry for {content!r}"
+        same_score(f"{name} {content!r}", each.score, require(entry, "score_approx", where), epsilon)
+        yield each, entry, where
+
+
+def _compare_reason(excluded: IncludedItem | ExcludedItem, entry: Table, where: str) -> None:
+    reason: Any = excluded.reason
+    same(f"reason of {entry['content']!r}", type(reason).__name__, require(entry, "exclusion_reason", where))
+    for name in getattr(reason, "__match_args__", ()):
+        same(f"{name} of {entry['content']!r}", getattr(reason, name), require(entry, name, where))
+
+
+def same_shortfalls(shortfalls: Iterable[Any], expected: Table) -> None:
+    """Raise unless the shortfalls are those of the table, in order."""
+    fields = ("kind", "required_count", "satisfied_count")
+    entries = tables(expected, "shortfalls")
+    wanted = [tuple(require(entry, field, "a shortfall") for field in fields) for entry in entries]
+    same("shortfalls", [(s.kind.value, s.required_count, s.satisfied_count) for s in shortfalls], wanted)
+
+
+def same(what: str, actual: object, expected: object) -> None:
+    """Raise unless the values are equal. True is not the number 1."""
+    if actual != expected or isinstance(actual, bool) != isinstance(expected, bool):
+        raise MismatchError(f"{what}: expected {expected!r}, got {actual!r}")
+
+
+def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
+    """Raise unless the scores differ by less than epsilon; an expected NaN matches NaN."""
+    if not _is_number(expected):
+        raise VectorError(f"score_approx must be a number, not {describe(expected)}")
+    matches = math.isnan(actual) if math.isnan(expected) else actual == expected or abs(actual - expected) < epsilon
+    if not matches:
+        raise MismatchError(f"{what}: expected {expected!r}, got {actual!r} (epsilon {epsilon!r})")
+
+
+def epsilon_of(vector: Table) -> float:
+    """Return a vector's tolerance for scores."""
+    epsilon = section(vector, "tolerance").get("score_epsilon", 1e-9)
+    if not _is_number(epsilon) or not 0 < epsilon <= _MAX_EPSILON:
+        raise VectorError(f"score_epsilon must be a number above 0, at most {_MAX_EPSILON}, not {describe(epsilon)}")
+    return float(epsilon)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# Reject vectors that would pass without checking anything.
+
+
+# The lists of a vector.
+_LISTS = ("items", "scored_items", "expected", "expected_output")
+
+# What a vector may state in [expected] about an outcome.
+_OUTCOMES = (
+    "selected_contents",
+    "cap_excluded_contents",
+    "cap_excluded_count",
+    "shortfall_count",
+    "shortfalls",
+    "ordered_contents",
+    "diagnostics",
+    "overflow",
+)
+
+
+def check_statements(vector: Table, stage: str) -> None:
+    """Reject a vector with statements that its stage would ignore: misspelt, in the wrong list, or without an outcome.
+
+    Raises:
+        VectorError: the vector states something that would be ignored.
+    """
+    test, expected = section(vector, "test"), expected_of(vector)
+    reject_misspelt(vector, "the vector", ("expected", "expected_output"))
+    reject_misspelt(test, "[test]", ("expect_construction_error",))
+    reject_misspelt(expected, "[expected]", ("error", "error_message", *_OUTCOMES))
+    _check_lists(vector, stage)
+    fails_early = test.get("expect_construction_error", False)
+    if not isinstance(fails_early, bool):
+        raise VectorError(f"expect_construction_error must be true or false, not {describe(fails_early)}")
+    if fails_early or "error" in expected:
+        _check_error(vector, expected)
+    else:
+        _check_outcome(vector, expected, stage)
+
+
+def expected_of(vector: Table) -> Table:
+    """Return the table `[expected]`; empty if there is none, or a list of scores instead."""
+    return {} if is_list(vector.get("expected")) else section(vector, "expected")
+
+
+def _check_lists(vector: Table, stage: str) -> None:
+    own = _items_of(stage)
+    other = "items" if own == "scored_items" else "scored_items"
+    if other in vector:
+        raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
+    if "expected_output" in vector and stage != "pipeline":
+        raise VectorError("expected_output is for pipeline vectors")
+
+
+def _check_error(vector: Table, expected: Table) -> None:
+    ignored = [name for name in _OUTCOMES if name in expected]
+    if "expected_output" in vector:
+        ignored.append("expected_output")
+    if ignored:
+        raise VectorError(f"a vector that expects an error has no outcome to compare with {', '.join(ignored)}")
+
+
+def _check_outcome(vector: Table, expected: Table, stage: str) -> None:
+    if "error_message" in expected:
+        raise VectorError("error_message requires error")
+    # Misspelt items, ignored like any unknown field (CV-02), would leave nothing to run.
+    own = _items_of(stage)
+    unknown = [name for name, value in vector.items() if name not in _LISTS and _is_list_of_tables(value)]
+    if own not in vector and unknown:
+        raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
+
+
+def _items_of(stage: str) -> str:
+    return "scored_items" if stage == "slicing" else "items"
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return is_list(value) and any(isinstance(each, dict) for each in value)
+
+
+# Run one vector, stage by stage.
+
 
 _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "PinnedExceedsBudget": errors.PinnedExceedsBudgetError,

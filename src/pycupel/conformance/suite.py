@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pycupel.conformance.check import check_vector
-from pycupel.conformance.load import read_vector, section
+from pycupel.conformance.vectors import read_vector, section
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_path, checked_str
 from pycupel.values import sealed

@@ -20,10 +20,8 @@ from pycupel.diagnostics.reasons import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_int, wrong_type
-from pycupel.model.item import checked_items
-from pycupel.model.names import suggestion
-from pycupel.model.version import is_version_of
+from pycupel.model.checks import checked_int, suggestion, wrong_type
+from pycupel.model.item import checked_items, is_version_of
 from pycupel.text import number_text, shortened
 from pycupel.values import record_repr, sealed
 
@@ -123,7 +121,7 @@ class Explanation:
     __repr__ = record_repr
 
     def __str__(self) -> str:
-        from pycupel.render.explanation import render_explanation  # noqa: PLC0415 - as for reports
+        from pycupel.render.text import render_explanation  # noqa: PLC0415 - as for reports
 
         return render_explanation(self)
 

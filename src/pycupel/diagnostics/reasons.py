@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem, ContextKind
-from pycupel.model.checks import checked_mapping, checked_str
-from pycupel.model.names import NamedEnum
+from pycupel.model.checks import NamedEnum, checked_mapping, checked_str
 from pycupel.values import FrozenDict, record_repr
 
 

@@ -13,7 +13,7 @@ from pycupel.diagnostics.reasons import CountRequirementShortfall, ExcludedItem,
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
-from pycupel.model.version import version_mark, whole_tokens
+from pycupel.model.item import version_mark, whole_tokens
 from pycupel.text import number_text, quantity
 from pycupel.values import sealed
 

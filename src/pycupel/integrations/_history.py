@@ -8,21 +8,116 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
+from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.parts import with_result_texts
+from pycupel.messages.plan import limits_of
 from pycupel.messages.providers._writing import MessagePart, Written, shorter_results, system_of, text, written_for
-from pycupel.model.checks import checked_callable, checked_name
-from pycupel.model.names import suggestion
+from pycupel.model import ContextBudget
+from pycupel.model.checks import checked_callable, checked_name, suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
-from pycupel.tokens import CounterLike
+from pycupel.selecting import ContextResult, select
+from pycupel.tokens import CounterLike, get_counter
 from pycupel.tokens.limits import BudgetLike
 
-__all__ = ["HistorySelector", "HookOptions", "Request", "Selected"]
+OnResult = Callable[[ContextResult], object]
+
+
+def select_documents(
+    documents: Sequence[Any],
+    budget: ContextBudget | int,
+    policy: Policy | PresetName,
+    counter: CounterLike,
+    on_selection: OnResult | None = None,
+) -> list[Any]:
+    """Select the documents that fit, in the order of the policy's placer; they are the caller's own objects.
+
+    `on_selection` is called with the result and its report.
+    """
+    counts = get_counter(counter)
+    hits = _ranked(read_documents(documents, counts))
+    limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
+    result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
+    if on_selection is not None:
+        on_selection(result)
+    originals = {id(hit.item): documents[hit.index] for hit in hits}
+    return [originals[id(item)] for item in result.items]
+
+
+def _ranked(hits: list[DocumentItem]) -> list[DocumentItem]:
+    """Rank the hits by the retriever's order if they have no scores."""
+    if any(hit.item.future_relevance_hint is not None for hit in hits):
+        return hits
+    return [
+        replace(hit, item=replace(hit.item, future_relevance_hint=1.0 - rank / len(hits)))
+        for rank, hit in enumerate(hits)
+    ]
+
+
+# Find the provider whose rules apply to a framework's model, and the model's name.
+
+
+# Parts of the names of classes, systems and kinds of models. All others use OpenAI's format.
+_MARKS: tuple[tuple[str, ResolvedProviderName], ...] = (
+    ("anthropic", "anthropic"),
+    ("claude", "anthropic"),
+    ("google", "gemini"),
+    ("gemini", "gemini"),
+    ("vertex", "gemini"),
+    ("mistral", "mistral"),
+    ("openai", "openai"),
+)
+_NAME_FIELDS = ("model_name", "model", "model_id")
+
+
+class ModelInUse(NamedTuple):
+    """A model, as far as a framework's object shows it."""
+
+    provider: ResolvedProviderName | None = None
+    """The provider whose rules apply; None if it is unknown."""
+
+    name: str | None = None
+    """Its name, known or not; None if it has none."""
+
+
+UNKNOWN_MODEL = ModelInUse()
+
+
+def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
+    """Identify a model by these names.
+
+    Args:
+        kinds: Names of its class, its system, or its kind, the most specific first.
+        name: Its own name. Claude's rules apply wherever it runs; other models follow those of their server.
+    """
+    called = name if isinstance(name, str) and name else None
+    if called is not None and "claude" in called.lower():
+        return ModelInUse("anthropic", called)
+    for kind in kinds:
+        text = str(kind).lower()
+        for mark, provider in _MARKS:
+            if mark in text:
+                return ModelInUse(provider, called)
+    return ModelInUse(None, called)
+
+
+def class_names(model: Any) -> list[str]:
+    """Return the names of the model's class and its base classes."""
+    return [each.__name__ for each in type(model).__mro__]
+
+
+def model_name_of(model: Any) -> str | None:
+    """Return the model's own name, from the first of the attributes that usually have it."""
+    found = (getattr(model, name, None) for name in _NAME_FIELDS)
+    return next((each for each in found if isinstance(each, str)), None)
+
+
+# Common parts of the hooks for chat histories: their options, and how they select.
+
 
 # For how many conversations a hook caches the last selection, which only makes the next one faster.
 _CONVERSATIONS = 64

@@ -14,9 +14,17 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._documents import OnResult, select_documents
-from pycupel.integrations._history import HistorySelector, HookOptions, Request
-from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._history import (
+    HistorySelector,
+    HookOptions,
+    ModelInUse,
+    OnResult,
+    Request,
+    class_names,
+    model_in_use,
+    model_name_of,
+    select_documents,
+)
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.tokens.limits import BudgetLike
 

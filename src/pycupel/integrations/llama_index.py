@@ -15,9 +15,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._documents import OnResult, select_documents
-from pycupel.integrations._history import HistorySelector, Request
-from pycupel.integrations._models import ModelInUse, class_names, model_in_use
+from pycupel.integrations._history import (
+    HistorySelector,
+    ModelInUse,
+    OnResult,
+    Request,
+    class_names,
+    model_in_use,
+    select_documents,
+)
 from pycupel.messages.fields import field
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 

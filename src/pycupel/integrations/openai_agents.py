@@ -14,8 +14,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._history import HistorySelector, HookOptions, Request
-from pycupel.integrations._models import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._history import (
+    HistorySelector,
+    HookOptions,
+    ModelInUse,
+    Request,
+    class_names,
+    model_in_use,
+    model_name_of,
+)
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.messages.providers.responses import RESPONSES

@@ -31,9 +31,8 @@ from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_extra
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_choice, checked_str, wrong_type
-from pycupel.model.names import NamedEnum
-from pycupel.model.version import version_mark
+from pycupel.model.checks import NamedEnum, checked_choice, checked_str, wrong_type
+from pycupel.model.item import version_mark
 
 try:
     from opentelemetry.trace import (

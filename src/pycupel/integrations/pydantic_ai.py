@@ -16,8 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from pycupel.extras import missing_extra
-from pycupel.integrations._history import HistorySelector, HookOptions, Request
-from pycupel.integrations._models import UNKNOWN_MODEL, ModelInUse, class_names, model_in_use
+from pycupel.integrations._history import (
+    UNKNOWN_MODEL,
+    HistorySelector,
+    HookOptions,
+    ModelInUse,
+    Request,
+    class_names,
+    model_in_use,
+)
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.tokens.limits import BudgetLike
 

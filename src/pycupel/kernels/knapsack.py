@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pycupel.kernels.table import best_options
+from pycupel.kernels.versions import best_options
 
 _SWAP_WINDOW = 10
 # The cost of making and judging a state, in table cells; and how many states are always cheaper, because a table has to

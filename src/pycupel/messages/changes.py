@@ -12,8 +12,6 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_float
 from pycupel.values import draft_of, sealed
 
-__all__ = ["Cut", "Dropped", "ShortenedMessage", "make_dropped"]
-
 
 @sealed
 @dataclass(frozen=True, slots=True)

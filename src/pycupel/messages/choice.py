@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
     from pycupel.messages.request import Request
 
-__all__ = ["Choice", "choose"]
-
 
 class Choice(NamedTuple):
     """The kept units and documents, by index, and why the others are dropped."""

@@ -18,8 +18,7 @@ from pycupel.messages.parts import ContentError, MessageView, Part, PartReader
 from pycupel.messages.providers._base import BESIDE, CACHED, Provider
 from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
 from pycupel.model import ContextBudget
-from pycupel.model.checks import wrong_type
-from pycupel.model.names import name_key
+from pycupel.model.checks import name_key, wrong_type
 from pycupel.text import describe
 from pycupel.tokens.counters import Counter, CounterLike, get_counter
 from pycupel.values import FrozenDict, sealed

@@ -19,8 +19,6 @@ from pycupel.messages.history import History, Staying
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
 
-__all__ = ["START", "Replayed", "State", "replay"]
-
 Gone = Mapping[int, ExclusionReason]
 
 

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
-from pycupel.kernels.order import descending
-from pycupel.kernels.records import records
+from pycupel.kernels.order import descending, records
 from pycupel.messages.history import History, items_at
 from pycupel.messages.plan import Plan
 from pycupel.messages.result import ResultText
@@ -22,8 +21,6 @@ from pycupel.slicers._base import slice_by_index
 if TYPE_CHECKING:
     from pycupel.messages.changes import ShortenedMessage
     from pycupel.messages.request import Request
-
-__all__ = ["Candidates", "HistoryCutter"]
 
 
 class Candidates:

@@ -16,8 +16,6 @@ from pycupel.model.checks import as_float, wrong_type
 from pycupel.text import describe, number_text
 from pycupel.values import sealed
 
-__all__ = ["DocumentItem", "newest_of_each", "read_documents"]
-
 _TEXTS = ("page_content", "content", "text")
 _ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")

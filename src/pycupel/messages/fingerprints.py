@@ -13,8 +13,6 @@ from pycupel.messages.history import Unit
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - it has no public name
 
-__all__ = ["Fingerprints", "owners_of", "shape_of"]
-
 # Callers move `cache_control` from call to call; it is not part of the content.
 _CACHE_CONTROL = "cache_control"
 _MARK = _CACHE_CONTROL.encode()

@@ -20,9 +20,7 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.errors import InvalidArgumentError
-from pycupel.text import number_text
-from pycupel.kernels.records import maker
+from pycupel.kernels.order import maker
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import ERROR, LASTING, Finding, Provider
 from pycupel.messages.providers._rules import OPEN

@@ -13,8 +13,6 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import checked_name
 from pycupel.tokens.counters import CounterLike
 
-__all__ = ["to_items"]
-
 
 def to_items(
     messages: Iterable[Any],

@@ -13,7 +13,7 @@ from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener
 from pycupel.shorten import ToolCall
-from pycupel.shorten.stub import call_origin, stub_text
+from pycupel.shorten.extracts import call_origin, stub_text
 from pycupel.shorten.superseded import superseded_by
 
 LEAST_TOKENS = 100

@@ -13,8 +13,6 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.providers._base import Finding
 
-__all__ = ["Finding", "lint_messages"]
-
 
 def lint_messages(
     messages: Iterable[Any],

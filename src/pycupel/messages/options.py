@@ -6,19 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from pycupel.model.checks import checked_iterable, wrong_type
-from pycupel.tokens.limits import BudgetLike
-
-__all__ = [
-    "DEFAULT_KEEP",
-    "BudgetLike",
-    "Pin",
-    "ProviderName",
-    "ResolvedProviderName",
-    "Summarize",
-    "TooLarge",
-    "UnitName",
-    "checked_list",
-]
 
 ResolvedProviderName: TypeAlias = Literal["openai", "responses", "anthropic", "gemini", "mistral"]
 """The names of the providers."""

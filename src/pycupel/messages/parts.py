@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from pycupel.kernels.records import maker
+from pycupel.kernels.order import maker
 from pycupel.messages.fields import (
     as_json,
     attribute,

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
+from pycupel.model.budget import share_of
 from pycupel.model.checks import checked_count, wrong_type
-from pycupel.model.percent import share_of
 
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
-
-__all__ = ["Plan", "limits_of", "summary_room"]
 
 # With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
 # The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.

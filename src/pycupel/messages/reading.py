@@ -11,8 +11,6 @@ from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import Provider
 from pycupel.tokens.counters import Counter
 
-__all__ = ["Reading", "read_on"]
-
 
 @final
 class Reading:

@@ -9,8 +9,6 @@ from pycupel.messages.fingerprints import Fingerprints, owners_of, shape_of
 from pycupel.messages.history import History
 from pycupel.messages.result import Checkpoint, MessageSelection
 
-__all__ = ["Record"]
-
 # In the repr of an object whose class does not define one.
 _ADDRESS = " at 0x"
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
     from pycupel.messages.shortened import Shortening
 
-__all__ = ["Request"]
-
 
 class Request:
     """A prepared call of `select_messages`, which documents the arguments.

@@ -15,8 +15,6 @@ from pycupel.values import sealed
 if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
 
-__all__ = ["Checkpoint", "ExplainedSelection", "MessageSelection", "ResultText"]
-
 
 class ResultText(NamedTuple):
     """The shortened text of a result in a selection."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
     from pycupel.messages.summary import SummaryRequest
 
-__all__ = ["run"]
-
 _PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
 )

@@ -8,9 +8,7 @@ from pycupel.model import ContextItem
 from pycupel.pipeline.notes import IGNORED_QUERY
 from pycupel.protocols import Scorer
 from pycupel.scorers._base import score_all, score_one
-from pycupel.scorers._query import bind_query
-
-__all__ = ["scorer_for"]
+from pycupel.scorers._traits import bind_query
 
 _NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"
 

@@ -9,14 +9,11 @@ from pycupel.messages.options import DEFAULT_KEEP, Pin, ProviderName, Summarize,
 from pycupel.messages.request import Request
 from pycupel.messages.result import ExplainedSelection, MessageSelection
 from pycupel.messages.run import run
-from pycupel.model.names import suggestion
+from pycupel.model.checks import suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
 from pycupel.tokens.limits import BudgetLike
-
-__all__ = ["aselect_messages", "select_messages"]
-
 
 if TYPE_CHECKING:
 

@@ -16,15 +16,13 @@ from pycupel.messages.cutter import HistoryCutter
 from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
 from pycupel.messages.parts import results_in, with_texts
 from pycupel.messages.result import ResultText
-from pycupel.model.names import find_name
+from pycupel.model.checks import find_name
 from pycupel.protocols import Shortener, checked_shortener
 from pycupel.shorten import KeyLines, make_version
 from pycupel.text import quoted
 
 if TYPE_CHECKING:
     from pycupel.messages.request import Request
-
-__all__ = ["SHORTENED", "ShortenedHistory", "Shortening", "shortening_of"]
 
 SHORTENED = "Shortened"
 """The reason in a report for units selected with shorter results."""

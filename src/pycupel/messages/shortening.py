@@ -24,12 +24,9 @@ from pycupel.messages.slicing import fill, never_dropped, without_lone_questions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.shorten import HeadAndTail
-from pycupel.shorten._pieces import pieces_of
-from pycupel.shorten._units import units_of
+from pycupel.shorten.key_lines import pieces_of, units_of
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
-
-__all__ = ["ShorteningCutter"]
 
 # About the results and the lines of a window of a million tokens.
 _REMEMBERED_TEXTS = 2**10

@@ -11,10 +11,7 @@ from pycupel import slicers
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, slice_by_index
-from pycupel.slicers.constraints import quota_constraints_of
-
-__all__ = ["BesideSlice", "document_share", "fill", "inner_slicer", "never_dropped", "without_lone_questions"]
+from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, quota_constraints_of, slice_by_index
 
 # The default share of the target for documents, if the policy's quotas do not set it. The history gets the rest.
 _DOCUMENT_PERCENT = 30.0

@@ -17,8 +17,6 @@ from pycupel.values import FrozenDict
 if TYPE_CHECKING:
     from pycupel.messages.request import Request
 
-__all__ = ["SummaryRequest", "request_of"]
-
 
 class SummaryRequest(NamedTuple):
     """What to summarise, and where to put the summary."""

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pycupel.codecs.base import Codec, adapted
-from pycupel.codecs.derive import derive_fields
-from pycupel.codecs.records import Field, Record
+from pycupel.codecs.records import Field, Record, derive_fields
 from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
@@ -18,10 +17,8 @@ from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
 from pycupel.text import describe
-from pycupel.wire import reports
+from pycupel.wire import documents as reports
 from pycupel.wire.items import BUDGET
-
-__all__ = ["CODECS"]
 
 # In an order in which each holds only those before it.
 _PARTS: list[type[Any]] = [Dropped, Cut, ShortenedMessage, ResultText, Checkpoint, Usage]

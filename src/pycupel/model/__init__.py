@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pycupel.model.budget import ContextBudget
-from pycupel.model.enums import OverflowStrategy, ScarcityBehavior
 from pycupel.model.item import ContextItem, ScoredItem
-from pycupel.model.kind import ContextKind, ContextSource
+from pycupel.model.kind import ContextKind, ContextSource, OverflowStrategy, ScarcityBehavior
 from pycupel.model.quota import CountQuotaEntry, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 
 __all__ = [

@@ -1,17 +1,63 @@
-"""`ContextBudget`: how many tokens a selection may use."""
+"""`ContextBudget`: how many tokens a selection may have; and the limits of models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from math import floor
+from typing import Any, NamedTuple
 
-from pycupel.errors import InvalidBudgetError
-from pycupel.model.checks import checked_count, checked_float, checked_mapping, duplicate_kind, wrong_type
+from pycupel.errors import InvalidArgumentError, InvalidBudgetError
+from pycupel.model.checks import (
+    argument_of,
+    checked_count,
+    checked_float,
+    checked_mapping,
+    checked_positive,
+    checked_str,
+    duplicate_kind,
+    wrong_type,
+)
 from pycupel.model.kind import ContextKind
-from pycupel.model.percent import without_percent
 from pycupel.text import number_text, quoted, shortened
 from pycupel.values import FrozenDict, hold, sealed
+
+
+def percent_of(tokens: int, percent: float) -> int:
+    """Apply the specification's formula in floats (QS-07), or exact arithmetic beyond their range (DM-02)."""
+    try:
+        return floor(percent / 100.0 * tokens)
+    except OverflowError:
+        numerator, denominator = percent.as_integer_ratio()
+        return tokens * numerator // (100 * denominator)
+
+
+def without_percent(tokens: int, percent: float) -> int:
+    """Subtract a margin: the specification's formula in floats (EB-01), or exact arithmetic beyond their range."""
+    try:
+        return floor(tokens * (1.0 - percent / 100.0))
+    except OverflowError:
+        numerator, denominator = percent.as_integer_ratio()
+        return tokens * (100 * denominator - numerator) // (100 * denominator)
+
+
+def enlarged(tokens: int, percent: float) -> int:
+    """Invert `without_percent`; the result may be a few tokens too large. For 100 percent, return `tokens`."""
+    if percent <= 0.0 or percent >= 100.0:
+        return tokens
+    numerator, denominator = percent.as_integer_ratio()
+    # In integers, because counts may be larger than any float.
+    return -(-tokens * 100 * denominator // (100 * denominator - numerator)) + 1
+
+
+def share_of(tokens: int, share: float) -> int:
+    """Multiply by a share from 0 to 1 and round down; exact beyond the range of floats."""
+    try:
+        return int(tokens * share)
+    except OverflowError:
+        numerator, denominator = share.as_integer_ratio()
+        return tokens * numerator // denominator
+
 
 _NO_SLOTS: Mapping[ContextKind, int] = FrozenDict()
 
@@ -185,3 +231,70 @@ def _slots(value: Any) -> FrozenDict[ContextKind, int]:
             raise duplicate_kind("reserved_slots", kind.value, InvalidBudgetError)
         slots[kind] = checked_count(f"reserved_slots[{quoted(kind.value)}]", tokens, InvalidBudgetError)
     return FrozenDict(slots)
+
+
+# The limits of a model, and mappings of models to their limits.
+
+
+class ModelLimits(NamedTuple):
+    """How many tokens a model takes and gives."""
+
+    window: int
+    """The tokens of a prompt and its reply together."""
+
+    input: int
+    """The tokens of a prompt: the window, or less if the provider always keeps a part of it for the reply."""
+
+    output: int | None
+    """The tokens of a reply; None if that is unknown."""
+
+
+def checked_limits(window: Any, input: Any = None, output: Any = None, *, path: str = "") -> ModelLimits:  # noqa: A002 - the field's name
+    """Return the limits of a model.
+
+    Args:
+        window: The tokens of a prompt and its reply together.
+        input: The tokens of a prompt; by default the window.
+        output: The tokens of a reply; None if that is unknown.
+        path: What an error writes before the names of the arguments, such as `models['x'].`.
+
+    Raises:
+        TypeError: a limit is not an int.
+        InvalidArgumentError: a limit is not positive, or exceeds the window.
+    """
+    whole = checked_positive(f"{path}window", window, InvalidArgumentError)
+
+    def part(name: str, tokens: Any) -> int | None:
+        if tokens is None:
+            return None
+        number = checked_positive(f"{path}{name}", tokens, InvalidArgumentError)
+        if number > whole:
+            raise InvalidArgumentError(
+                f"{path}{name} ({number_text(number)}) must not exceed window ({number_text(whole)})",
+                argument=argument_of(f"{path}{name}"),
+                value=number,
+            )
+        return number
+
+    return ModelLimits(whole, part("input", input) or whole, part("output", output))
+
+
+def checked_model_name(name: str, value: Any) -> str:
+    """Check for the name of a model. `name` is what an error calls the argument."""
+    model = checked_str(name, value)
+    if not model.strip():
+        raise InvalidArgumentError(f"{name} must not be empty", argument=argument_of(name), value=value)
+    return model
+
+
+def checked_models(name: str, value: Any) -> Mapping[str, ModelLimits]:
+    """Check for a mapping of models' names to their limits, and freeze it."""
+    models: dict[str, ModelLimits] = {}
+    for key, limits in checked_mapping(name, "a mapping of models' names to ModelLimits", value).items():
+        model = checked_model_name(f"{name}: a name", key)
+        path = f"{name}[{quoted(model)}]"
+        if not isinstance(limits, ModelLimits):
+            raise wrong_type(path, "a ModelLimits", limits)
+        # A named tuple is not checked when it is made.
+        models[model] = checked_limits(*limits, path=f"{path}.")
+    return FrozenDict(models)

@@ -1,17 +1,12 @@
-"""`ContextKind` and `ContextSource`: names of your choice, compared without regard to ASCII case.
-
-`item.kind == "document"` works with a plain string, too. But a plain string hashes as it is spelled, so use `.key`
-in dicts and sets.
-"""
+"""Kinds, sources and enumerations: names that do not differ by case."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from pycupel.errors import InvalidItemError
-from pycupel.model.checks import argument_of, checked_str, wrong_type
-from pycupel.model.names import fold
+from pycupel.model.checks import NamedEnum, argument_of, checked_str, fold, wrong_type
 from pycupel.text import quoted
 from pycupel.values import hold, sealed
 
@@ -156,3 +151,32 @@ ContextKind.SYSTEM_PROMPT = ContextKind("SystemPrompt")
 ContextSource.CHAT = ContextSource("Chat")
 ContextSource.TOOL = ContextSource("Tool")
 ContextSource.RAG = ContextSource("Rag")
+
+
+# The closed enumerations of the data model.
+
+
+class OverflowStrategy(NamedEnum):
+    """What to do when pinned and selected items together exceed the budget."""
+
+    THROW = "throw"
+    """Raise `BudgetOverflowError`."""
+
+    TRUNCATE = "truncate"
+    """Keep the pinned items and, in the order of the selection, whatever else still fits."""
+
+    PROCEED = "proceed"
+    """Keep everything, and call `on_overflow` with an `OverflowEvent`."""
+
+
+class ScarcityBehavior(NamedEnum):
+    """What a count slicer does when a kind has fewer candidates than its entry requires."""
+
+    DEGRADE = "degrade"
+    """Select what there is, and list the shortfall in the report."""
+
+    THROW = "throw"
+    """Raise `CountRequirementError`."""
+
+
+ScarcityLike: TypeAlias = ScarcityBehavior | Literal["degrade", "throw"]

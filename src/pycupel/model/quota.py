@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pycupel.errors import SlicerConfigError
-from pycupel.model.checks import COUNT, number, one_of
+from pycupel.model.checks import COUNT, NamedEnum, number, one_of
 from pycupel.model.kind import ContextKind
-from pycupel.model.names import NamedEnum
 from pycupel.text import one_line, shortened
 from pycupel.values import brief_repr, check_fields, hold, record_repr, sealed
 

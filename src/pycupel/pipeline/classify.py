@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pycupel.errors import PinnedExceedsBudgetError
-from pycupel.kernels.records import maker
+from pycupel.kernels.order import maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 

@@ -24,8 +24,7 @@ from pycupel.diagnostics import (
     PipelineStage,
     TraceEvent,
 )
-from pycupel.kernels.order import descending
-from pycupel.kernels.records import maker, records
+from pycupel.kernels.order import descending, maker, records
 from pycupel.pipeline.place import truncate
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer

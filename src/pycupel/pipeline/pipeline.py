@@ -23,9 +23,9 @@ from pycupel.pipeline.score import score_items
 from pycupel.pipeline.shorten import versions_of
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.placers._base import reads_positions
+from pycupel.placers import reads_positions
 from pycupel.protocols import Shortener, Slicer
-from pycupel.scorers._query import bind_query, scores_relevance
+from pycupel.scorers._traits import bind_query, scores_relevance
 from pycupel.slicers._versions import VersionSlice, with_versions
 from pycupel.values import sealed
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
-from pycupel.kernels.records import maker
+from pycupel.kernels.order import maker
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.pipeline.classify import Classified
-from pycupel.placers._base import place_by_index
+from pycupel.placers import place_by_index
 from pycupel.protocols import Placer
 from pycupel.text import quantity
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
+from pycupel.model.budget import ModelLimits, checked_models
 from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
-from pycupel.model.limits import ModelLimits, checked_models
 from pycupel.placers import ChronologicalPlacer
 from pycupel.protocols import (
     Placer,
@@ -22,7 +22,7 @@ from pycupel.protocols import (
     checked_shortener,
     checked_slicer,
 )
-from pycupel.scorers._query import bind_query
+from pycupel.scorers._traits import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.slicers._versions import VersionSlice, with_versions
 from pycupel.text import shortened

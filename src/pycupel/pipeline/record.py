@@ -19,15 +19,14 @@ from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.reasons import CountRequirementShortfall
 from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.version import Shortened
+from pycupel.model.item import Shortened
 from pycupel.pipeline import explain
 from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import SCORE, SLICE
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
-from pycupel.scorers._notes import ScorerTraits, scorer_notes, traits_of
-from pycupel.scorers._parts import Shares, parts_of
+from pycupel.scorers._traits import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
 from pycupel.text import quantity
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 from pycupel.errors import ShortenerContractError
 from pycupel.model import ContextItem
-from pycupel.model.version import stated_units
+from pycupel.model.item import stated_units
 from pycupel.pipeline.record import Ranking
 from pycupel.protocols import ShortenContext, Shortener
-from pycupel.scorers._query import query_of
+from pycupel.scorers._traits import query_of
 from pycupel.slicers._versions import ItemVersions
 from pycupel.text import describe, number_text, shortened
 

@@ -7,8 +7,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
-from pycupel.kernels.identity import indices_by_identity
-from pycupel.kernels.records import maker
+from pycupel.kernels.order import indices_by_identity, maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index

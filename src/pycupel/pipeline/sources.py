@@ -14,8 +14,6 @@ from pycupel.pipeline.stream import close, close_async
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["MergedSources", "Source", "merge_sources"]
-
 Source: TypeAlias = "AsyncIterable[ContextItem] | Iterable[ContextItem] | Awaitable[Iterable[ContextItem]]"
 
 # How long sources may take to close after the timeout.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import ExclusionReason, PinnedOverride
 from pycupel.errors import PipelineConfigError
-from pycupel.kernels.sums import SortedSums
+from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
@@ -28,8 +28,8 @@ from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.sort import sort_items
-from pycupel.placers._base import reads_positions
-from pycupel.scorers._query import bind_stream
+from pycupel.placers import reads_positions
+from pycupel.scorers._traits import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
 from pycupel.slicers.stream import compete
 

@@ -16,11 +16,20 @@ from pycupel.codecs.records import OPTIONAL, Field, Record, snake
 from pycupel.codecs.values import FLAG, TEXT, choice, map_of
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
-from pycupel.model.limits import checked_limits, checked_model_name
+from pycupel.model.budget import checked_limits, checked_model_name
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName, as_policy
-from pycupel.policies.built_in import PLACER, POSITIVE_INTEGER, QUOTAS, SHORTENER, SLICER, STRATEGIES, WEIGHTED_SCORERS
-from pycupel.policies.strategies import by_name, name_or_object
+from pycupel.policies.strategies import (
+    PLACER,
+    POSITIVE_INTEGER,
+    QUOTAS,
+    SHORTENER,
+    SLICER,
+    STRATEGIES,
+    WEIGHTED_SCORERS,
+    by_name,
+    name_or_object,
+)
 from pycupel.registry import SLICERS
 from pycupel.scorers import CompositeScorer
 from pycupel.slicers import GreedySlice, QuotaSlice, StreamSlice

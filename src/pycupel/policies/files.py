@@ -1,20 +1,239 @@
-"""Read and write policies as JSON, TOML, or, with an extra, YAML."""
+"""Read and write policy files: JSON, TOML and YAML."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import tomllib
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any, Literal
 
-from pycupel.codecs.jsontext import TOO_DEEP, check_depth
+from pycupel.codecs.base import TOO_DEEP, check_depth, escape_json, parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError, InvalidArgumentError
+from pycupel.extras import load_extra
 from pycupel.model.checks import checked_name, checked_path, checked_str
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
 from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
-from pycupel.policies.formats import MAX_BYTES, READERS, WRITERS, PolicyFormat
-from pycupel.text import quoted
+from pycupel.text import quoted, shortened
 
-__all__ = ["PolicyFormat", "dump_policy", "load_policy", "parse_policy", "save_policy"]
+PolicyFormat = Literal["json", "toml", "yaml"]
+"""A format of policy files."""
+
+MAX_BYTES: dict[str, int] = {"json": 1_000_000, "toml": 1_000_000, "yaml": 100_000}
+"""The size of the largest policy in each format. PyYAML needs seconds for what others read in milliseconds."""
+
+# --- JSON
+
+
+def _read_json(text: str) -> Any:
+    data = parse_json(text)
+    if data is None:
+        raise DocumentError("Policy cannot be null. Received JSON literal 'null'.")
+    return data
+
+
+def _write_json(document: dict[str, Any]) -> str:
+    return escape_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+
+
+# --- TOML
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_MAX_DOTS = 64
+STRINGS_AND_COMMENTS = (
+    # A string that is not closed matches, too: searching it again from each of its quotes would take minutes.
+    r'(?s:"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|#[^\n]*)'
+)
+"""A pattern for what no search in a TOML text may look into."""
+
+_STRINGS_AND_COMMENTS = re.compile(STRINGS_AND_COMMENTS)
+_DOTTED_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse a TOML document.
+
+    Raises:
+        DocumentError: it is not TOML, or takes the standard library too long.
+    """
+    _check_dots(text)
+    try:
+        document = tomllib.loads(text)
+        _check_digits(document)
+    except ValueError as error:
+        raise DocumentError(f"invalid TOML: {error}") from None
+    return document
+
+
+def _check_dots(text: str) -> None:
+    """Reject a key with too many parts, such as `a.a.a`: parsing it would take the standard library minutes."""
+    if text.count(".") > _MAX_DOTS:
+        # Dots in strings and comments do not count.
+        keys = _STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
+        for key in _DOTTED_KEY.finditer(keys):
+            if key[0].count(".") > _MAX_DOTS:
+                raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
+
+
+def _check_digits(document: Any) -> None:
+    """Raise a ValueError for an integer that Python cannot print. In decimal, none can be read; in hexadecimal, it can.
+
+    Not by recursion: the depth has not been checked yet.
+    """
+    values = [document]
+    for value in values:
+        if _is_table(value):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value  # pyright: ignore[reportUnknownArgumentType] - from outside
+        elif isinstance(value, int):
+            str(value)
+
+
+def _write_toml(document: dict[str, Any]) -> str:
+    """Format scalars first, then objects as tables, then lists of objects. Anything nested deeper is inline."""
+    tables = {name: value for name, value in document.items() if _is_table(value)}
+    lists = {name: value for name, value in document.items() if _is_list_of_tables(value)}
+    scalars = {name: value for name, value in document.items() if name not in tables and name not in lists}
+    blocks = [_members(scalars)] if scalars else []
+    blocks += [[f"[{_key(name)}]", *_members(table)] for name, table in tables.items()]
+    blocks += [[f"[[{_key(name)}]]", *_members(table)] for name, tables in lists.items() for table in tables]
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_table, value))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _members(table: dict[str, Any]) -> list[str]:
+    return [f"{_key(name)} = {_inline(value)}" for name, value in table.items()]
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _inline(name)
+
+
+def _inline(value: Any) -> str:
+    if _is_table(value):
+        return f"{{ {', '.join(_members(value))} }}" if value else "{}"
+    if isinstance(value, list):
+        elements: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - from outside
+        return f"[{', '.join(map(_inline, elements))}]"
+    if not isinstance(value, (bool, int, float, str)):
+        raise DocumentError(f"TOML cannot express {shortened(value)}")
+    # Scalars are written as in JSON, but TOML has another escape for characters beyond the first 65,536.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)
+
+
+# --- YAML
+
+_MAX_NODES = 10_000
+_INFINITE = 10**9
+_TAG = "tag:yaml.org,2002:"
+# The plain scalars that are not texts, with their first characters: the words and numbers of JSON, YAML's two other
+# spellings of null, and merge keys. PyYAML has many more, such as `yes`, dates and numbers with base 60, which surprise
+# whoever writes them, raise foreign exceptions or take minutes to read.
+_PLAIN = {
+    "null": (re.compile(r"(?:null|~|)\Z"), ("n", "~", "")),
+    "bool": (re.compile(r"(?:true|false)\Z"), "tf"),
+    "int": (re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), "-0123456789"),
+    "float": (re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z"), "-0123456789"),
+    "merge": (re.compile(r"<<\Z"), "<"),
+}
+
+
+def _yaml() -> Any:
+    return load_extra("yaml", extra="yaml", package="PyYAML", purpose="a policy in YAML")
+
+
+@cache
+def _loader_class() -> Any:
+    """Return PyYAML's safe loader, restricted to the values of JSON."""
+    safe = _yaml().SafeLoader
+    # Without a constructor, a tag is an error of PyYAML's. The one for None raises it.
+    tags = (None, f"{_TAG}str", f"{_TAG}seq", f"{_TAG}map")
+    constructors = {tag: safe.yaml_constructors[tag] for tag in tags}
+    constructors |= {f"{_TAG}{name}": _construct_scalar for name in _PLAIN if name != "merge"}
+    loader: Any = type("Loader", (safe,), {"yaml_implicit_resolvers": {}, "yaml_constructors": constructors})
+    return _with_plain_scalars(loader)
+
+
+@cache
+def _dumper_class() -> Any:
+    """Return PyYAML's safe dumper, which also quotes texts such as `1e5`: it would not read them as numbers."""
+    return _with_plain_scalars(type("Dumper", (_yaml().SafeDumper,), {}))
+
+
+def _with_plain_scalars(resolver: Any) -> Any:
+    for name, (pattern, first) in _PLAIN.items():
+        resolver.add_implicit_resolver(f"{_TAG}{name}", pattern, first)
+    return resolver
+
+
+def _construct_scalar(loader: Any, node: Any) -> Any:
+    """Read a scalar that is not a text, by its looks or by its tag."""
+    text, name = loader.construct_scalar(node), node.tag.removeprefix(_TAG)
+    if not _PLAIN[name][0].match(text):
+        raise DocumentError(f"{quoted(text)} has the tag {name}, but is not written like one")
+    return None if name == "null" else json.loads(text)
+
+
+def _read_yaml(text: str) -> Any:
+    yaml = _yaml()
+    try:
+        loader = _loader_class()(text)
+        node = loader.get_single_node()
+        counts: dict[int, int] = {}
+        if node is None:
+            return None
+        # `counts` has one entry per node, so a document without aliases is never over the limit.
+        if _count_nodes(node, counts) <= max(_MAX_NODES, len(counts)):
+            return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError) as error:
+        raise DocumentError(f"invalid YAML: {error}") from None
+    raise DocumentError(f"aliases expand to more than {_MAX_NODES:,} nodes")
+
+
+def _count_nodes(node: Any, counts: dict[int, int]) -> int:
+    """Count the nodes after aliases are expanded. Duplicate keys are rejected, as in JSON."""
+    if id(node) not in counts:
+        parts: list[Any] = [] if isinstance(node.value, str) else node.value
+        if node.id == "mapping":
+            # A key that is a list or an object cannot be constructed, and showing it would expand its aliases.
+            reject_duplicate_keys([(key.value, None) for key, _ in parts if isinstance(key.value, str)])
+            parts = [part for pair in parts for part in pair]
+        # If a node is reached again before its size is known, it contains itself.
+        counts[id(node)] = _INFINITE
+        counts[id(node)] = min(_INFINITE, 1 + sum([_count_nodes(part, counts) for part in parts]))
+    return counts[id(node)]
+
+
+def _write_yaml(document: dict[str, Any]) -> str:
+    dump = partial(_yaml().dump, document, Dumper=_dumper_class(), sort_keys=False)
+    text: str = dump(allow_unicode=True)
+    if not text.replace("\n", "").isprintable() or _read_yaml(text) != document:
+        # A terminal may interpret the characters of a text, and PyYAML reads line breaks such as U+0085 as spaces.
+        text = dump()
+    return text
+
+
+READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": _read_yaml}
+"""The function that parses the text of each format, or raises a DocumentError."""
+
+WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": _write_toml, "yaml": _write_yaml}
+"""The function that formats a document in each format."""
+
+
+# Read and write policies as JSON, TOML, or, with an extra, YAML.
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:

@@ -13,8 +13,7 @@ from typing import Self
 
 from pycupel import scorers
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import argument_of, checked_bool, checked_str
-from pycupel.model.names import find_name, name_key, suggestion
+from pycupel.model.checks import argument_of, checked_bool, checked_str, find_name, name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import LOAD_POLICY, PresetName, as_policy
 from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer

@@ -1,4 +1,4 @@
-"""Convert a report to JSON data for the page: names, numbers and columns of rows.
+"""Convert a report to JSON data for the page: rows, names and numbers, and what other budgets select.
 
 Data that would make the page too large is cut, and the page says so.
 """
@@ -6,26 +6,118 @@ Data that would make the page too large is cut, and the page says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, pairwise
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from pycupel.analytics import BudgetPoint, sweep_budgets
 from pycupel.diagnostics import (
     Deduplicated,
     ExcludedItem,
     ExclusionReason,
+    IncludedItem,
     InclusionReason,
     PinnedOverride,
     SelectionReport,
 )
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, pinned_tokens
 from pycupel.diagnostics.report import score_parts
+from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.version import version_mark
+from pycupel.model.budget import enlarged
+from pycupel.model.item import origin_key, version_mark
+from pycupel.pipeline import Policy, PresetName
 from pycupel.render._layout import clipped, count
-from pycupel.render._reasons import explain, name_of
-from pycupel.render._rows import Entry, RowIndex, Table
-from pycupel.render._shares import held_tokens
+from pycupel.render.text import cause_of, held_tokens, name_of
 from pycupel.text import shortened
+
+Entry: TypeAlias = IncludedItem | ExcludedItem
+
+# How many rows a page has.
+_MAX_ROWS = 10_000
+
+
+def entries_of(report: SelectionReport) -> list[Entry]:
+    """Return the selected items, then the excluded ones."""
+    return [*report.included, *report.excluded]
+
+
+class RowIndex:
+    """Finds the rows of items by identity, or else, for a report read from a file, by content and kind.
+
+    An item and its shorter versions have one row.
+    """
+
+    def __init__(self, items: Sequence[ContextItem]) -> None:
+        self._items = items
+        self._by_id: dict[int, list[int]] = {}
+        for row, item in enumerate(items):
+            self._by_id.setdefault(id(item), []).append(row)
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str], list[int]]:
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row, item in enumerate(self._items):
+            rows.setdefault(_row_key(item), []).append(row)
+        return rows
+
+    def find(self, items: Iterable[ContextItem]) -> list[int | None]:
+        """Return the row of each item; None if no unused row matches."""
+        used: dict[int, int] = {}
+        found: list[int | None] = []
+        for item in items:
+            rows = self._by_id.get(id(item)) or self._by_key.get(_row_key(item), [])
+            turn = used.get(id(rows), 0)
+            used[id(rows)] = turn + 1
+            found.append(rows[turn] if turn < len(rows) else None)
+        return found
+
+
+def _row_key(item: ContextItem) -> tuple[str, str]:
+    return origin_key(item), item.kind.key
+
+
+class PageRows(NamedTuple):
+    """The rows of a page: each item with its entry in the report, and in the other one if there are two."""
+
+    items: list[ContextItem]
+    entries: list[Entry | None]
+    others: list[Entry | None]
+    hidden: int
+
+    @classmethod
+    def of(cls, report: SelectionReport, other: SelectionReport | None) -> PageRows:
+        shown, hidden = _shown(report)
+        items = [entry.item for entry in shown]
+        entries: list[Entry | None] = [*shown]
+        others: list[Entry | None] = [None] * len(items)
+        if other is not None:
+            theirs = entries_of(other)
+            rows = RowIndex(items).find([entry.item for entry in theirs])
+            for entry, row in zip(theirs, rows, strict=True):
+                if row is not None:
+                    others[row] = entry
+                elif len(items) < _MAX_ROWS:
+                    items.append(entry.item)
+                    entries.append(None)
+                    others.append(entry)
+        return cls(items, entries, others, hidden)
+
+
+def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
+    """Return the entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
+    included, excluded = report.included, report.excluded
+    left_out = min(len(excluded), max(_MAX_ROWS - len(included), _MAX_ROWS // 4))
+    shown: list[Entry] = [*included[: _MAX_ROWS - left_out], *excluded[:left_out]]
+    return shown, report.total_candidates - len(shown)
+
+
+# Convert a report to JSON data for the page: names, numbers and columns of rows.
+#
+# Data that would make the page too large is cut, and the page says so.
+
 
 Data: TypeAlias = dict[str, Any]
 
@@ -108,7 +200,7 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
 
 
 def report_data(
-    report: SelectionReport, other: SelectionReport | None, table: Table, kinds: Kinds, *, text: bool
+    report: SelectionReport, other: SelectionReport | None, table: PageRows, kinds: Kinds, *, text: bool
 ) -> Data:
     """Convert one report; the rows also have the entries of a second one."""
     reasons = _Reasons(table, text=text)
@@ -149,7 +241,7 @@ def _summary(report: SelectionReport, kinds: Kinds) -> Data:
     }
 
 
-def _columns(table: Table, kinds: Kinds, *, text: bool) -> dict[str, list[Any]]:
+def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any]]:
     items = table.items
     columns: dict[str, list[Any]] = {
         "kind": [kinds.index(item) for item in items],
@@ -184,7 +276,7 @@ def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[
 class _Reasons:
     """Why items are in or out, as titles that many rows share and a few words for each row."""
 
-    def __init__(self, table: Table, *, text: bool) -> None:
+    def __init__(self, table: PageRows, *, text: bool) -> None:
         self.titles: list[str] = []
         self._indices: dict[str, int] = {}
         self._text = text
@@ -213,7 +305,7 @@ class _Reasons:
             # Its fields may quote anything.
             return self._title(name_of(reason)), ""
         excluded = ExcludedItem(entry.item, entry.score, reason if self._text else self._without_text(reason))
-        title, why = explain(excluded, self._numbers, 13)
+        title, why = cause_of(excluded, self._numbers, 13)
         return self._title(title), why
 
     def _title(self, title: str) -> int:
@@ -231,3 +323,90 @@ class _Reasons:
                 return PinnedOverride(_UNNAMED)
             case _:
                 return reason
+
+
+# Encode the selections of other budgets, compact enough to be part of a page.
+
+
+MOST_POINTS = 64
+# This many of them lie between 0 and twice the target, the range that matters most.
+_NEAR = 40
+
+
+def sweep_data(
+    policy: Policy | PresetName,
+    items: Sequence[ContextItem],
+    budget: ContextBudget | None,
+    rows: Sequence[ContextItem],
+    kinds: Kinds,
+) -> Data:
+    """Return the points, each with the rows that change from the point before it.
+
+    The target and the maximum move together, so that the distance between them stays the same.
+    """
+    base = budget or ContextBudget(all_tokens(items))
+    targets = _targets(base.target_tokens, _top(items, base))
+    shift = base.max_tokens - base.target_tokens
+    try:
+        points = sweep_budgets(policy, items, [base.resized(target + shift, target) for target in targets])
+    except CupelError as error:
+        return {"failed": str(error)}
+    index = RowIndex(rows)
+    selected = [[row for row in index.find(point.items) if row is not None] for point in points]
+    return {
+        "points": [_point(point, kinds) for point in points],
+        "flips": [_deltas(set(before) ^ set(after)) for before, after in pairwise([[], *selected])],
+        "start": targets.index(base.target_tokens),
+        "order": _common_order(selected),
+    }
+
+
+def all_tokens(items: Iterable[ContextItem]) -> int:
+    """Sum the tokens of the items. Negative counts, which are invalid, do not count."""
+    return sum([max(0, item.tokens) for item in items])
+
+
+def _top(items: Iterable[ContextItem], budget: ContextBudget) -> int:
+    """Return a target that holds everything, unless the safety margin leaves nothing."""
+    needed = all_tokens(items) + sum(budget.reserved_slots.values())
+    needed = enlarged(needed, budget.estimation_safety_margin_percent)
+    return needed + max(0, budget.target_tokens - budget.available_tokens)
+
+
+def _targets(target: int, top: int) -> list[int]:
+    """Return at most 64 targets from 0 on, including the given one: evenly spaced at first, then in growing steps."""
+    near = max(1, min(2 * target, top) if target else top)
+    spread = MOST_POINTS - 1 if near >= top else _NEAR
+    targets = {near * i // (spread - 1) for i in range(spread)}
+    steps = MOST_POINTS - 1 - spread
+    if steps:
+        # With integers, because token counts may be larger than any float.
+        targets |= {near + (top - near) * i * i // (steps * steps) for i in range(1, steps + 1)}
+    return sorted(targets | {target})
+
+
+def _point(point: BudgetPoint, kinds: Kinds) -> Data:
+    budget, items = point.budget, point.items
+    pinned = sum([item.tokens for item in items if item.pinned])
+    use = use_data(items, pinned, budget, kinds)
+    target, limit = script_number(budget.target_tokens), script_number(budget.max_tokens)
+    return {"target": target, "max": limit, "ok": point.feasible, "use": use}
+
+
+def _deltas(rows: Iterable[int]) -> list[int]:
+    """Encode each row as its distance from the one before it, which needs few digits."""
+    return [after - before for before, after in pairwise([0, *sorted(rows)])]
+
+
+def _common_order(selections: Sequence[Sequence[int]]) -> list[int] | None:
+    """Find an order of all rows that agrees with each selection; None if two rows change order with the budget."""
+    predecessors: dict[int, set[int]] = {}
+    for rows in selections:
+        for first, second in pairwise(rows):
+            predecessors.setdefault(second, set()).add(first)
+    try:
+        return [
+            *TopologicalSorter({**dict.fromkeys(chain.from_iterable(selections), ()), **predecessors}).static_order()
+        ]
+    except CycleError:
+        return None

@@ -10,11 +10,12 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import checked_report
@@ -24,13 +25,176 @@ from pycupel.model.checks import checked_bool
 from pycupel.model.item import checked_items
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.render._data import Data, Kinds, report_data
-from pycupel.render._rows import RowIndex, Table, entries_of
-from pycupel.render._sweep import sweep_data
-from pycupel.render.panels import Panel, panel_data
+from pycupel.render._data import Data, Kinds, PageRows, RowIndex, entries_of, report_data, script_number, sweep_data
 from pycupel.render.text import render_summary
+from pycupel.values import sealed
 
-__all__ = ["page_data", "render_frame", "render_html", "render_page", "render_panels"]
+
+class Figure(NamedTuple):
+    """A number with a label."""
+
+    label: str
+    """A label for the number."""
+
+    value: float | str
+    """The number, or a text."""
+
+    note: str = ""
+    """A few words below it."""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The numbers that matter most, side by side."""
+
+    figures: Sequence[Figure]
+    """The numbers."""
+
+
+class Bar(NamedTuple):
+    """One row of a bar chart."""
+
+    label: str
+    """What is measured."""
+
+    value: float
+    """How much it is."""
+
+    note: str = ""
+    """A few words beside it."""
+
+    group: str = ""
+    """The group it belongs to; bars of one group have one colour."""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A bar chart."""
+
+    title: str
+    """The heading."""
+
+    bars: Sequence[Bar]
+    """The rows."""
+
+    unit: str = "tokens"
+    """What the values count, such as `tokens`."""
+
+    note: str = ""
+    """A sentence below the heading."""
+
+    shares: bool = True
+    """Whether the bars are parts of a whole, which is then shown with their shares of it."""
+
+
+class Life(NamedTuple):
+    """A part of the whole that exists from one point to another."""
+
+    label: str
+    """What it is."""
+
+    group: str
+    """The group it belongs to; each group has one colour."""
+
+    start: int
+    """The index of its first point."""
+
+    end: int
+    """The index of its last point."""
+
+    size: float
+    """How much it contributes."""
+
+
+class Mark(NamedTuple):
+    """Something that happened at a point."""
+
+    point: int
+    """The index of the point."""
+
+    label: str
+    """What happened."""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A chart of how something grew from point to point, with its parts."""
+
+    title: str
+    """The heading."""
+
+    totals: Sequence[float | None]
+    """The total at each point, or None if it is unknown."""
+
+    lives: Sequence[Life] = ()
+    """Its parts, in stacking order."""
+
+    marks: Sequence[Mark] = ()
+    """Events at points."""
+
+    point: str = "call"
+    """What a point is called, such as `call`."""
+
+    unit: str = "tokens"
+    """What the sizes count."""
+
+    note: str = ""
+    """A sentence below the heading."""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table that can be searched and sorted."""
+
+    title: str
+    """The heading."""
+
+    columns: Sequence[str]
+    """The titles of the columns."""
+
+    rows: Sequence[Sequence[float | str | None]]
+    """The cells; numbers are aligned to the right."""
+
+    note: str = ""
+    """A sentence below the heading."""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Sentences."""
+
+    title: str
+    """The heading."""
+
+    lines: Sequence[str]
+    """The sentences."""
+
+
+Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes
+"""Any panel of a page."""
+
+
+def panel_data(panel: Panel) -> dict[str, Any]:
+    """Convert a panel to JSON values."""
+    return {"type": type(panel).__name__.lower(), **{name: _plain(value) for name, value in asdict(panel).items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return script_number(value)
+    return [_plain(each) for each in cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else value
+
+
+# Write a report as one HTML page that needs no network, no dependencies and no build.
+#
+# The page is a template, a style sheet and a script, three files beside this module, and the data as JSON. Its
+# Content-Security-Policy allows these very texts and nothing else, and the script shows data only as text.
+
 
 _TITLE = "Context selection"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
@@ -83,7 +247,7 @@ def page_data(
         checked_report("other", other)
     checked_bool("text", text)
     policy = None if pipeline is None else as_policy(pipeline, "pipeline")
-    table = Table.of(report, other)
+    table = PageRows.of(report, other)
     kinds = Kinds(entry.item for each in (report, other) if each for entry in entries_of(each))
     data = report_data(report, other, table, kinds, text=text)
     sweep: Data | None = None

@@ -17,10 +17,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.model.checks import wrong_type
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
-from pycupel.render._page import Page
-from pycupel.render._reasons import explain, name_of
-
-__all__ = ["render_sensitivity"]
+from pycupel.render.text import Page, cause_of, name_of
 
 _LONGEST_WORD = 12
 # The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
@@ -157,7 +154,7 @@ def _causes(report: SelectionReport, contents: Container[str], page: Page) -> di
     asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
     by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
     return {
-        excluded.item.content: _Verdict(Span(_word(excluded.reason), QUIET), explain(excluded, {}, page.digits).title)
+        excluded.item.content: _Verdict(Span(_word(excluded.reason), QUIET), cause_of(excluded, {}, page.digits).title)
         for excluded in reversed(by_weight)
     }
 

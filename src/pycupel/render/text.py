@@ -1,4 +1,4 @@
-"""Format a report for a terminal: what is in, what is out and why, and where the tokens and the time went.
+"""Format a report, or the explanation of one item, for a terminal.
 
 Bars are drawn in ASCII, which works in every terminal, log and bug report. Contents and names are shown as they are,
 but with a `?` for each control character.
@@ -7,20 +7,40 @@ but with a `?` for each control character.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from pycupel.diagnostics import ExcludedItem, IncludedItem, InclusionReason, SelectionReport
+from pycupel.diagnostics import (
+    BudgetExceeded,
+    CountCapExceeded,
+    Deduplicated,
+    ExcludedItem,
+    ExclusionReason,
+    Explanation,
+    IncludedItem,
+    InclusionReason,
+    NegativeTokens,
+    PinnedOverride,
+    SelectionReport,
+    UnknownReason,
+)
+from pycupel.diagnostics.reasons import pinned_tokens, reason_name
 from pycupel.diagnostics.report import checked_report
+from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool
-from pycupel.model.version import version_mark
+from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.checks import checked_bool, checked_count, checked_int
+from pycupel.model.item import version_mark
 from pycupel.render._layout import (
+    ALARM,
     HEADING,
+    QUIET,
     Line,
     Row,
     Span,
     Table,
+    bar,
     clipped,
     count,
     finish,
@@ -31,12 +51,228 @@ from pycupel.render._layout import (
     plural,
     share,
 )
-from pycupel.render._page import Page
-from pycupel.render._reasons import explain, name_of
-from pycupel.render._rows import entries_of
-from pycupel.render._shares import share_lines
+from pycupel.values import sealed
 
-__all__ = ["render_report", "render_summary"]
+_MIN_WIDTH = 40
+_COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The settings of one report's text, and the parts that depend on them."""
+
+    width: int
+    limit: int | None
+    colors: Mapping[str, str]
+
+    @classmethod
+    def of(cls, report: SelectionReport, width: int, limit: int | None) -> Page:
+        """Check the settings. Kinds get their colours in the order of the selection."""
+        columns = checked_int("width", width)
+        if columns < _MIN_WIDTH:
+            raise InvalidArgumentError(
+                f"width must be at least {_MIN_WIDTH}, not {columns}", argument="width", value=columns
+            )
+        rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
+        kinds = dict.fromkeys(included.item.kind.key for included in report.included)
+        return cls(columns, rows, {key: _COLORS[i % len(_COLORS)] for i, key in enumerate(kinds)})
+
+    @property
+    def digits(self) -> int:
+        """The room for a number: 13 characters, enough for 9,999,999,999; less on a narrow page."""
+        return 13 if self.width >= 60 else 9
+
+    def count(self, value: int) -> Span:
+        """Format a number for a cell."""
+        return Span(count(value, self.digits))
+
+    def kind(self, kind: ContextKind) -> Span:
+        """Format a kind for a cell, in its colour."""
+        return Span(clipped(kind.value, self.width // 5), self.colors.get(kind.key, ""))
+
+    def text(self, sections: Iterable[list[Line]], *, color: bool, unicode: bool) -> str:
+        """Join the sections that are not empty, with a blank line between them."""
+        checked_bool("color", color)
+        checked_bool("unicode", unicode)
+        shown = (section for section in sections if section)
+        return "\n\n".join(finish(section, self.width, color=color, unicode=unicode) for section in shown)
+
+    def heading(self, text: str) -> list[Line]:
+        """Format the heading of a section."""
+        return paragraph(text, self.width, code=HEADING)
+
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Row], last: Sequence[Row] = (), *, text: str = ""
+    ) -> list[Line]:
+        """Show the rows up to the limit, and always the `last` ones."""
+        shown = rows[: self.limit]
+        table = Table(columns, [*shown, *last], self.width)
+        return [*table.titles(text), *table.lines(shown), *self.rest(rows), *table.lines(last)]
+
+    def rest(self, rows: Sequence[object]) -> list[Line]:
+        """Say `... and 7 more`, if rows are not shown."""
+        hidden = 0 if self.limit is None else len(rows) - self.limit
+        return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []
+
+
+# Say in words and numbers why an item was left out.
+
+
+_LONGEST_NAME = 40
+_LONGEST_QUOTE = 24
+
+
+class Cause(NamedTuple):
+    """Why an item was left out: `title` is the same for all items with this reason, `why` is about this one."""
+
+    title: str
+    why: str
+
+
+def name_of(reason: ExclusionReason) -> str:
+    """Return the reason's name in the wire format, shortened, since it may be any string."""
+    return clipped(reason_name(reason), _LONGEST_NAME)
+
+
+def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -> Cause:
+    """Explain an exclusion. `positions` are the numbers by which selected contents are referred to."""
+    reason = excluded.reason
+    match reason:
+        case BudgetExceeded(item_tokens=needed, available_tokens=left):
+            # A quota or a bucket of a knapsack can be full while the budget is not (ER-05).
+            title = "Did not fit" if needed > left else "Would fit, but was not chosen"
+            why = f"needs {count(needed, digits)}, {count(left, digits)} left"
+        case Deduplicated(deduplicated_against=content):
+            title = "Same text as another candidate"
+            itself = "an excluded item" if content == excluded.item.content else _quoted(content)
+            why = f"copy of {_row_number(content, positions) or itself}"
+        case NegativeTokens(tokens=tokens):
+            title, why = "Negative token count", f"counted as {count(tokens)}"
+        case PinnedOverride(displaced_by=content):
+            title = "Would fit without the pinned items"
+            why = f"displaced by {_row_number(content, positions) or _quoted(content)}"
+        case CountCapExceeded(kind=kind, cap=cap, count=chosen):
+            title = "Enough of its kind"
+            of_kind = "" if excluded.item.kind == kind else f" of kind {_quoted(kind)}"
+            why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
+        case _:
+            return Cause(name_of(reason), _fields(reason))
+    return Cause(f"{title} ({name_of(reason)})", why)
+
+
+def _row_number(content: str, positions: Mapping[str, int]) -> str:
+    return f"#{positions[content]}" if content in positions else ""
+
+
+def _quoted(text: str) -> str:
+    return f"'{clipped(text, _LONGEST_QUOTE)}'"
+
+
+def _fields(reason: ExclusionReason) -> str:
+    """Show the fields of a reason that this module does not know."""
+    if isinstance(reason, UnknownReason):
+        fields = reason.fields
+    else:
+        fields = {name: getattr(reason, name) for name in getattr(reason, "__match_args__", ())}
+    fields_text = ", ".join(f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items())
+    return fields_text and clipped(fields_text, _LONGEST_NAME)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if isinstance(value, float) else _quoted(str(value))
+
+
+# Show how the target is used: a bar, and a line for each kind, for pinned items and for what is left.
+
+
+_COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
+_SYMBOLS = "#=+*o%@x&$"
+
+
+class _Part(NamedTuple):
+    """A segment of the bar, and its line in the legend."""
+
+    label: Span
+    symbol: str
+    tokens: int
+    items: Span = Span("")
+    note: str = ""
+
+
+def share_lines(report: SelectionReport, page: Page) -> list[Line]:
+    """Draw the bar and its legend."""
+    used, unused = _used(report, page), _unused(report)
+    if not used and not unused:
+        return []
+    whole, title = report.included_tokens, "TOKENS, as shares of the selection"
+    if report.budget is not None:
+        whole, title = report.budget.target_tokens, "TOKENS, as shares of the target"
+    segments = [(max(0, part.tokens), Span(part.symbol, part.label.code)) for part in (*used, *unused) if part.symbol]
+    rows, last = ([_row(part, whole, page) for part in parts] for parts in (used, unused))
+    return [*page.heading(title), bar(segments, page.width - 4), *page.table(_COLUMNS, rows, last)]
+
+
+def _row(part: _Part, whole: int, page: Page) -> Row:
+    numbers = (page.count(part.tokens), Span(share(part.tokens, whole)), part.items)
+    return Row((Span(part.symbol, part.label.code), part.label, *numbers), part.note)
+
+
+def _used(report: SelectionReport, page: Page) -> list[_Part]:
+    """List pinned items first, then the kinds by their tokens."""
+    groups: dict[tuple[bool, ContextKind], list[IncludedItem]] = {}
+    for included in report.included:
+        is_pinned = included.reason == InclusionReason.PINNED
+        groups.setdefault((is_pinned, included.item.kind), []).append(included)
+    sizes = {group: sum(each.item.tokens for each in items) for group, items in groups.items()}
+    order = sorted(groups, key=lambda group: (not group[0], -sizes[group]))
+    return [
+        _Part(
+            page.kind(kind),
+            _SYMBOLS[i % len(_SYMBOLS)],
+            sizes[is_pinned, kind],
+            page.count(len(groups[is_pinned, kind])),
+            "pinned" if is_pinned else "",
+        )
+        for i, (is_pinned, kind) in enumerate(order)
+    ]
+
+
+def _unused(report: SelectionReport) -> list[_Part]:
+    """Show the rest of the target, held back or free, or by how much the target is exceeded."""
+    budget = report.budget
+    if budget is None:
+        return []
+    left = budget.target_tokens - report.included_tokens
+    if left < 0:
+        # The kinds fill the bar already, so this has a line but no segment.
+        return [_Part(Span("(over)", ALARM), "", -left)]
+    held = held_tokens(budget, report.included_tokens, pinned_tokens(report.included))
+    free = _Part(Span("(free)", QUIET), ".", left - held)
+    return [_Part(Span("(held)", QUIET), "-", held, note=_holders(budget)), free] if held else [free]
+
+
+def held_tokens(budget: ContextBudget, used: int, pinned: int) -> int:
+    """Return the unused tokens of the target that reserves and the margin hold back from the slicer."""
+    withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
+    return max(0, min(budget.target_tokens - used, withheld))
+
+
+def _holders(budget: ContextBudget) -> str:
+    holders = {
+        "output reserve": budget.target_tokens > budget.available_tokens,
+        "reserved slots": any(budget.reserved_slots.values()),
+        "margin": budget.estimation_safety_margin_percent > 0,
+    }
+    return ", ".join(name for name, holds in holders.items() if holds)
+
+
+# The whole report: what is in, what is out and why, and where the tokens and the time went.
+
 
 _SUMMARY_WIDTH = 80
 _BEST = 10
@@ -162,7 +398,7 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
 def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], page: Page) -> dict[str, list[Row]]:
     """Group by reason, in order of first appearance; within each group, the best score comes first."""
     positions = {each.item.content: i for i, each in reversed([*enumerate(included, start=1)])}
-    explanations = [explain(each, positions, page.digits) for each in excluded]
+    explanations = [cause_of(each, positions, page.digits) for each in excluded]
     groups: dict[str, list[Row]] = {explanation.title: [] for explanation in explanations}
     for i in descending([each.score for each in excluded]):
         item, score, _ = excluded[i]
@@ -173,7 +409,8 @@ def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], 
 
 def _parts(report: SelectionReport, page: Page) -> list[Line]:
     """List the best items with their scores by scorer."""
-    entries = [each for each in entries_of(report) if each.reason != InclusionReason.PINNED]
+    all_entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
+    entries = [each for each in all_entries if each.reason != InclusionReason.PINNED]
     best = [report.why(entries[i].item) for i in descending([each.score for each in entries])[:_BEST]]
     scored = [each for each in best if each.parts]
     if not scored:
@@ -211,3 +448,58 @@ def _times(report: SelectionReport, page: Page) -> list[Line]:
     ]
     heading = page.heading(f"TIME: {total} ms in {plural(len(stages), 'stage')}, {about_items}")
     return [*heading, *page.table(("<stage", ">items", ">ms"), rows)]
+
+
+# Format the explanation of one item.
+
+
+_WIDTH = 80
+_QUOTE = 40
+
+
+def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = True) -> str:
+    """Format an explanation: the item, whether it was selected and why, its score, and what would select it.
+
+    Args:
+        explanation: The explanation.
+        width: The maximum length of a line.
+        unicode: False shows a `?` for each character beyond ASCII.
+    """
+    item = explanation.item
+    lines = paragraph(clipped(item.content, width), width, code=HEADING)
+
+    def indented(text: str) -> list[Line]:
+        return paragraph(text, width, indent="  ")
+
+    what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
+    if version_mark(item) is not None and item.original_tokens is not None:
+        what = f"{what}, shortened from {count(item.original_tokens)}"
+    lines += indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
+    rank = "" if explanation.rank is None else f", rank {count(explanation.rank)}"
+    lines += indented(f"score {number(explanation.score)}{rank}")
+    if explanation.parts:
+        rows = [
+            Row((Span(f"{part.weight:.2f}"), Span(number(part.score)), Span(clipped(part.scorer, _QUOTE))))
+            for part in explanation.parts
+        ]
+        table = Table((">weight", ">score", "<scorer"), rows, width, indent="  ")
+        lines += [*table.titles(), *table.lines(rows)]
+    if explanation.instead:
+        lines += indented("selected instead, lowest scores first:")
+        lines += [
+            line
+            for other in explanation.instead
+            for line in indented(f"  {count(other.tokens)} tokens: {clipped(other.content, _QUOTE)}")
+        ]
+    if explanation.min_budget is not None:
+        which = "next" if explanation.min_budget_is_exact else "a"
+        lines += indented(f"{which} larger budget that selects it: {count(explanation.min_budget)}")
+    return finish(lines, width, color=False, unicode=unicode)
+
+
+def _reason(explanation: Explanation) -> str:
+    reason = explanation.reason
+    if not isinstance(reason, ExclusionReason):
+        return clipped(reason, _QUOTE)
+    cause = cause_of(ExcludedItem(explanation.item, explanation.score, reason), {}, 13)
+    return f"{cause.title}, {cause.why}" if cause.why else cause.title

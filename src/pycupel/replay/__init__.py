@@ -14,13 +14,10 @@
 from __future__ import annotations
 
 from pycupel.replay.log import Call, Compaction, History, Log
-from pycupel.replay.outcome import CacheRates, PolicyReplay
 from pycupel.replay.parts import Part
 from pycupel.replay.read import read_log
-from pycupel.replay.run import replay
-from pycupel.replay.session import AS_LOGGED, NEWEST_FIRST
-from pycupel.replay.usage import context_usage
-from pycupel.replay.window import ContextUsage, Growth, Waste, WindowShare
+from pycupel.replay.run import AS_LOGGED, NEWEST_FIRST, CacheRates, PolicyReplay, replay
+from pycupel.replay.usage import ContextUsage, Growth, Waste, WindowShare, context_usage
 
 __all__ = [
     "AS_LOGGED",

@@ -12,12 +12,8 @@ from typing import Any
 
 from pycupel.compressed import errors_naming, limited_lines, open_binary
 from pycupel.model.checks import checked_iterable, wrong_type
-from pycupel.replay.claude_code import ClaudeCode
-from pycupel.replay.codex import Codex
-from pycupel.replay.log import Log
-from pycupel.replay.requests import Requests
-
-__all__ = ["read_log"]
+from pycupel.replay.log import Log, Requests
+from pycupel.replay.transcripts import ClaudeCode, Codex
 
 _NOT_JSON = object()
 

@@ -27,8 +27,6 @@ from typing import TYPE_CHECKING
 from pycupel.lazy import load_when_used, public_names
 
 if TYPE_CHECKING:
-    from pycupel.scorers.boosted import BoostedScorer as BoostedScorer
-    from pycupel.scorers.composite import CompositeScorer as CompositeScorer
     from pycupel.scorers.decay import (
         DecayScorer as DecayScorer,
         Exponential as Exponential,
@@ -36,34 +34,33 @@ if TYPE_CHECKING:
         SystemTimeProvider as SystemTimeProvider,
         Window as Window,
     )
-    from pycupel.scorers.frequency import FrequencyScorer as FrequencyScorer
-    from pycupel.scorers.kind import KindScorer as KindScorer
-    from pycupel.scorers.metadata_key import MetadataKeyScorer as MetadataKeyScorer
-    from pycupel.scorers.metadata_trust import MetadataTrustScorer as MetadataTrustScorer
-    from pycupel.scorers.priority import PriorityScorer as PriorityScorer
-    from pycupel.scorers.recency import RecencyScorer as RecencyScorer
-    from pycupel.scorers.reflexive import ReflexiveScorer as ReflexiveScorer, rescale_hints as rescale_hints
+    from pycupel.scorers.fields import (
+        FrequencyScorer as FrequencyScorer,
+        KindScorer as KindScorer,
+        MetadataKeyScorer as MetadataKeyScorer,
+        MetadataTrustScorer as MetadataTrustScorer,
+        PriorityScorer as PriorityScorer,
+        RecencyScorer as RecencyScorer,
+        ReflexiveScorer as ReflexiveScorer,
+        TagScorer as TagScorer,
+        rescale_hints as rescale_hints,
+    )
     from pycupel.scorers.relevance import RelevanceScorer as RelevanceScorer, clear_caches as clear_caches
-    from pycupel.scorers.scaled import ScaledScorer as ScaledScorer
     from pycupel.scorers.similarity import SimilarityScorer as SimilarityScorer
-    from pycupel.scorers.tag import TagScorer as TagScorer
+    from pycupel.scorers.wrapping import (
+        BoostedScorer as BoostedScorer,
+        CompositeScorer as CompositeScorer,
+        ScaledScorer as ScaledScorer,
+    )
 else:
     # Imported on first use, because a program needs only a few of them.
     _NAMES = {
-        ".boosted": "BoostedScorer",
-        ".composite": "CompositeScorer",
+        ".wrapping": "BoostedScorer CompositeScorer ScaledScorer",
         ".decay": "DecayScorer Exponential Step SystemTimeProvider Window",
-        ".frequency": "FrequencyScorer",
-        ".kind": "KindScorer",
-        ".metadata_key": "MetadataKeyScorer",
-        ".metadata_trust": "MetadataTrustScorer",
-        ".priority": "PriorityScorer",
-        ".recency": "RecencyScorer",
-        ".reflexive": "ReflexiveScorer rescale_hints",
+        ".fields": "FrequencyScorer KindScorer MetadataKeyScorer MetadataTrustScorer PriorityScorer "
+        "RecencyScorer ReflexiveScorer TagScorer rescale_hints",
         ".relevance": "RelevanceScorer clear_caches",
-        ".scaled": "ScaledScorer",
         ".similarity": "SimilarityScorer",
-        ".tag": "TagScorer",
     }
     __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
     __getattr__, __dir__ = load_when_used(__name__, _NAMES)

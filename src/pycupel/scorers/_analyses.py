@@ -12,8 +12,7 @@ from itertools import chain
 from sys import getsizeof
 from threading import Lock
 
-from pycupel.kernels.relevance import Analysis
-from pycupel.kernels.words import terms, words
+from pycupel.kernels.words import Analysis, terms, words
 
 MAX_BYTES = 64 * 1024 * 1024
 

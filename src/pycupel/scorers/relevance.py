@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 from pycupel.errors import ScorerConfigError
-from pycupel.kernels.relevance import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
+from pycupel.kernels.words import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.checks import (
     COUNT,
@@ -20,7 +20,7 @@ from pycupel.model.checks import (
     or_none,
 )
 from pycupel.scorers._base import CONVERSATION
-from pycupel.scorers._query import bound_query
+from pycupel.scorers._traits import bound_query
 from pycupel.values import check_fields, hold, record_repr, sealed
 
 

@@ -19,7 +19,7 @@ from pycupel.model.checks import (
     or_none,
     rule,
 )
-from pycupel.scorers._query import bound_query
+from pycupel.scorers._traits import bound_query
 from pycupel.values import check_fields, record_repr, sealed
 
 Embed = Callable[[list[str]], Iterable[Iterable[float]]]

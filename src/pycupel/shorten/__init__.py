@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pycupel.lazy import load_when_used
-from pycupel.model.version import make_version
-from pycupel.shorten.head_and_tail import HeadAndTail
+from pycupel.model.item import make_version
+from pycupel.shorten.extracts import HeadAndTail, Stub, Versions
 from pycupel.shorten.key_lines import KeyLines
-from pycupel.shorten.stub import Stub
 from pycupel.shorten.superseded import ToolCall, superseded
-from pycupel.shorten.versions import Versions
 
 if TYPE_CHECKING:
     from pycupel.shorten.by_format import ByFormat

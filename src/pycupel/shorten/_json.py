@@ -13,12 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from json import JSONDecoder, JSONEncoder
 from typing import NamedTuple, TypeAlias
 
-from pycupel.codecs.jsontext import MAX_DEPTH, reject_duplicate_keys
-from pycupel.shorten._pieces import Piece, join_pieces
-from pycupel.shorten._text import DIRECTION, safe_index
-from pycupel.shorten._units import standing_out
-
-__all__ = ["JsonParts", "json_parts", "read_json", "read_json_lines", "with_columns", "write_json"]
+from pycupel.codecs.base import MAX_DEPTH, reject_duplicate_keys
+from pycupel.shorten.extracts import DIRECTION, safe_index
+from pycupel.shorten.key_lines import Piece, join_pieces, standing_out
 
 # In place of an escaped quote, an escaped backslash and any other backslash, and on both sides of a number.
 _HIDDEN = {'\\"': "\x01", "\\\\": "\x02", "\\": "\x03"}

@@ -10,15 +10,22 @@ from sys import maxsize
 from typing import NamedTuple
 
 from pycupel.model import ContextItem
-from pycupel.model.version import make_version
+from pycupel.model.item import make_version
 from pycupel.protocols import ShortenContext
 from pycupel.shorten._json import JsonParts, json_parts
-from pycupel.shorten._pieces import Piece, join_pieces, pieces_of, table_rows
-from pycupel.shorten._text import TERMINAL, is_binary
-from pycupel.shorten._units import standing_out, template_of
-from pycupel.shorten.key_lines import SHARES, analyse, by_density, fill
-
-__all__ = ["ByFormat", "form_of"]
+from pycupel.shorten.extracts import TERMINAL, is_binary
+from pycupel.shorten.key_lines import (
+    SHARES,
+    Piece,
+    analyse,
+    by_density,
+    fill,
+    join_pieces,
+    pieces_of,
+    standing_out,
+    table_rows,
+    template_of,
+)
 
 # What the smallest version of JSON may keep of its record, in characters.
 _RECORD = 800

@@ -2,18 +2,322 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple, TypeVar
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.kernels.words import STOP_WORDS, stem, words
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_float, checked_iterable, inside
-from pycupel.model.version import make_version
+from pycupel.model.item import make_version
 from pycupel.protocols import ShortenContext
-from pycupel.shorten._pieces import Piece, join_pieces, pieces_of
-from pycupel.shorten._units import units_of
+from pycupel.shorten.extracts import DIRECTION, is_binary, safe_index
 from pycupel.values import hold
+
+# Longer lines are split into pieces of about this size.
+_LONG = 1_200
+_SIZE = 240
+_BREAK = re.compile(r"[\s,;]+")
+
+_TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
+_FRAME = re.compile(r'\s+(?:File "|at )')
+_HUNK = re.compile(r"@@ .* @@")
+_NOTE = re.compile(r"^\[\+([0-9][0-9,]{0,11}) (?:such )?lines?\]$", re.MULTILINE)
+_DELIMITED = re.compile(r"[,\t]")
+# The characters of the line below the header of a table in Markdown.
+_RULE = "|-: \t\r\n"
+# The names of columns are short, and not numbers.
+_NAME = re.compile(r"\s*[^\W\d].{0,39}$", re.DOTALL)
+_TABLE_SHARE = 0.8
+
+
+class Piece(NamedTuple):
+    """A line with its end, or a part of a very long one. `needs` is the index of another piece to keep with it."""
+
+    text: str
+    needs: int | None = None
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """Split a text into pieces; binary content has none. Joined, they are the text."""
+    if is_binary(text):
+        return []
+    # A subclass of str may split into anything.
+    texts = [part for line in str.splitlines(text, keepends=True) for part in _parts(line)]
+    return list(map(Piece, texts, _needs(texts)))
+
+
+def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
+    """Join the chosen pieces in order, with a note for each gap. The result ends as the original does."""
+    shown: list[str] = []
+    after = 0
+    for i in [*sorted(chosen), len(pieces)]:
+        gap = "".join([piece.text for piece in pieces[after:i]])
+        if gap:
+            # A gap that is shorter than its note is kept, and so is one that is nothing but a note.
+            note = _left_out(gap, starts_line=not shown or shown[-1].endswith(("\n", "\r")))
+            shown.append(gap if len(gap) <= len(note) or _NOTE.fullmatch(gap[:-1]) else note)
+        if i < len(pieces):
+            shown.append(pieces[i].text)
+        after = i + 1
+    return "".join(shown)
+
+
+def table_rows(pieces: Sequence[Piece]) -> list[tuple[int, list[str]]]:
+    """Return the rows of a table with a header, and the cells of each, if most of a text is one."""
+    delimiters = _delimiters([piece.text for piece in pieces[:3]])
+    is_markdown = not delimiters and len(pieces) > 3 and _is_rule(pieces[1].text)
+    rows: list[tuple[int, list[str]]] = []
+    if delimiters and all(map(_NAME.match, _DELIMITED.split(pieces[0].text))):
+        split = [_DELIMITED.split(piece.text) for piece in pieces]
+        rows = [(i, cells) for i, cells in enumerate(split) if i and len(cells) == delimiters + 1]
+    elif is_markdown:
+        rows = [(i, piece.text.split("|")) for i, piece in enumerate(pieces) if i > 1 and piece.text.count("|") > 1]
+    return rows if len(rows) >= _TABLE_SHARE * (len(pieces) - 1 - is_markdown) else []
+
+
+def _is_rule(text: str) -> bool:
+    return "-" in text and "|" in text and not text.strip(_RULE)
+
+
+def _left_out(gap: str, *, starts_line: bool) -> str:
+    # The text may have been shortened before.
+    notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)]
+    breaks = gap.count("\n") or gap.count("\r")
+    is_open = bool(breaks) and not gap.endswith(("\n", "\r"))
+    lines = breaks + is_open + sum(notes) - len(notes)
+    if starts_line and lines:
+        return f"[+{lines:,} line{'s' if lines > 1 else ''}]\n"
+    return f" [+{len(gap):,} characters] " + ("\n" if gap.endswith(("\n", "\r")) else "")
+
+
+def _parts(line: str) -> list[str]:
+    """Split a very long line between words, unless it has bidirectional marks: its parts would read differently."""
+    if len(line) <= _LONG or DIRECTION.search(line):
+        return [line]
+    parts: list[str] = []
+    start = 0
+    for match in _BREAK.finditer(line):
+        end = match.end()
+        if end - start >= _SIZE and end < len(line) and safe_index(line, end) == end:
+            parts.append(line[start:end])
+            start = end
+    return [*parts, line[start:]]
+
+
+def _needs(texts: Sequence[str]) -> list[int | None]:
+    """Find for each piece the piece that it needs to be understood."""
+    needs: list[int | None] = [None] * len(texts)
+    if texts and texts[0].lstrip()[:1] in ("{", "["):
+        _need_enclosing(texts, needs)
+        return needs
+    delimiters = _delimiters(texts)
+    hunk: int | None = None
+    table: int | None = None
+    for i, text in enumerate(texts):
+        if _HUNK.match(text):
+            hunk = i
+        elif hunk is not None and text[:1] in ("+", "-", " "):
+            needs[i] = hunk
+        else:
+            hunk = None
+        if text.count("|") < 2:
+            table = None
+        elif table is None:
+            table = i
+        else:
+            needs[i] = table
+            # The header is one only with the line below it.
+            table = i if table == i - 1 and _is_rule(text) else table
+        if delimiters and i and len(_DELIMITED.findall(text)) == delimiters:
+            needs[i] = 0
+    _need_frames(texts, needs)
+    return needs
+
+
+def _delimiters(texts: Sequence[str]) -> int:
+    """Count the commas or tabs in each row of a table, if the text begins like one."""
+    counts = [len(_DELIMITED.findall(text)) for text in texts[:3]]
+    return counts[0] if len(counts) == 3 and counts[0] >= 2 and len(set(counts)) == 1 else 0
+
+
+def _need_enclosing(texts: Sequence[str], needs: list[int | None]) -> None:
+    """JSON: need the nearest earlier line with less indentation, which has the key."""
+    open_lines: list[tuple[int, int]] = []
+    for i, text in enumerate(texts):
+        indent = len(text) - len(text.lstrip(" \t"))
+        while open_lines and open_lines[-1][0] >= indent:
+            open_lines.pop()
+        if open_lines:
+            needs[i] = open_lines[-1][1]
+        open_lines.append((indent, i))
+
+
+def _need_frames(texts: Sequence[str], needs: list[int | None]) -> None:
+    """Stack trace: need the line that starts it, its first and last frames, and the line that ends it."""
+    i = 0
+    while i < len(texts):
+        if not _FRAME.match(texts[i]):
+            i += 1
+            continue
+        start = i
+        frames = [i]
+        # Python puts lines of code, with more indentation, between frames.
+        while i < len(texts) and texts[i][:1] in (" ", "\t"):
+            if _FRAME.match(texts[i]):
+                frames.append(i)
+            i += 1
+        chain = [frames[-1], frames[0]]
+        if start:
+            chain.append(start - 1)
+            if i < len(texts) and _TRACEBACK.match(texts[start - 1]):
+                # Python prints the error last.
+                chain.insert(0, i)
+        chain = list(dict.fromkeys(chain))
+        for first, second in pairwise(chain):
+            needs[first] = second
+        for each in range(start, i):
+            if each not in chain:
+                needs[each] = chain[0]
+
+
+# The information in a text, in units: identifiers, paths, named numbers, error messages, headings; words count less.
+#
+# An identifier counts 1. Among records, such as the elements of a JSON array or the rows of a table, those stand out
+# that have rare values, errors, or words of the question. The time is proportional to the text.
+
+
+# One pass finds words, identifiers and paths, and a number after a name.
+_WORD = re.compile(r"([^\W\d][\w./:-]{5,})(?:[ \t]*=?[ \t]*(-?\d[\d.,]*))?")
+# An identifier or a path has punctuation in it or after it, such as the colon of a key.
+_IDENTIFIER = re.compile(r"[_/.\d:]|[a-z][A-Z]")
+# Lines that a logger, compiler or test runner marks as errors, like `12:05 ERROR timeout` or `level=error msg=timeout`.
+_MARKED = (
+    r"(?-i:\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|FAILED|FAILURE)\b)|\berror\[\w+\]:"
+    r'|\b(?:level|severity)"?[ \t]*[=:][ \t]*"?(?:error|fatal|critical|panic)\b'
+)
+_MENTIONED = (
+    r"\b(?:error|fatal|panic|failed|failure|warning|exception)\b\s*[:!\]]|\b[A-Z]\w*(?:Error|Exception)\b:|Traceback"
+)
+_ERROR = re.compile(f"({_MARKED})|{_MENTIONED}", re.IGNORECASE)
+# Every match contains one of these. Most lines do not, and asking for them is much cheaper than a search.
+_SIGNS = ("err", "fatal", "panic", "fail", "warning", "exception", "critical", "severe", "traceback")
+_HEADING = re.compile(r"\s*(?:#{1,6} |={3,}|[A-Z][A-Z \d]{5,}:?\s*$)")
+_DIGITS = re.compile(r"\d+")
+_EDGES = "./:-"
+
+# What differs between lines that say the same: ids with digits among their letters, hexadecimal ones, and numbers.
+_VARYING = re.compile(r"(?<![^\W_])(?=[a-zA-Z]*\d)(?:[0-9a-fA-F]{8,}|(?:[a-zA-Z]*\d){3}[a-zA-Z\d]{5,})(?![^\W_])|\d+")
+_ERROR_VALUE = re.compile(r"\b(?:error|fail|fatal|panic|exception|critical|severe|traceback)", re.IGNORECASE)
+
+# Longer words are data, not names.
+_LONGEST = 200
+# The units of an ordinary word, of a line that mentions an error or is a heading, and of a line marked as an error.
+_ORDINARY = 1 / 32
+_LINE = 1 / 2
+_MARKED_LINE = 4.0
+
+
+def units_of(text: str) -> dict[str, float]:
+    """Count the units of a line, by identifier, path, number or word."""
+    units: dict[str, float] = {}
+    for word, number in _WORD.findall(text):
+        name = word.strip(_EDGES)
+        if len(name) > _LONGEST:
+            continue
+        # Most words are plain, and asking for that is cheaper than a search.
+        if (word.isalpha() and word[1:].islower()) or not _IDENTIFIER.search(word):
+            # The same word in a sentence is not the key or identifier.
+            units[f" {name}"] = _ORDINARY
+        else:
+            units[name] = 1.0
+        if number:
+            units[f"{name} {number}"] = _ORDINARY
+    folded = text.lower()
+    error = _ERROR.search(text) if any(sign in folded for sign in _SIGNS) else None
+    if error is not None and error[1]:
+        # A log may repeat an error with other numbers; once is enough.
+        units[_DIGITS.sub("#", text.strip())] = _MARKED_LINE
+    elif error is not None or _HEADING.match(text):
+        units[text.strip()] = _LINE
+    return units
+
+
+def template_of(text: str) -> str:
+    """Replace everything that differs between lines that say the same: numbers, times and ids."""
+    return _VARYING.sub("#", text)
+
+
+# A value that one record in four has does not stand out.
+_LEAST_BITS = 2.0
+# How much more errors and the words of a question say than other values of the same rarity.
+_ADVANTAGE = 2.0
+_MOST_WORDS = 64
+_LONGEST_VALUE = 200
+
+
+def standing_out(records: Sequence[Iterable[tuple[str, str]]], texts: Sequence[str], query: str | None) -> list[float]:
+    """Return how much each record stands out, in bits; 0 if it does not.
+
+    Records stand out by a value that few others have under the same key, by a sign of an error, or by a word of the
+    question. If most of them would, none does. The values of a key say the less, the more of them are different: those
+    of ids and times say nothing. Texts that differ only in numbers count as the same, if all of them are different.
+
+    Args:
+        records: The keys and values of each record.
+        texts: The text of each record.
+        query: The question, if there is one.
+    """
+    columns: dict[str, tuple[list[int], list[str]]] = {}
+    erroneous: set[int] = set()
+    for i, record in enumerate(records):
+        for key, value in record:
+            indices, values = columns.setdefault(key, ([], []))
+            indices.append(i)
+            values.append(value[:_LONGEST_VALUE])
+    bits = [0.0] * len(texts)
+    for indices, values in columns.values():
+        # A key that few records have stands out as a rare value does.
+        own = log2(len(texts) / len(set(indices)))
+        for i, value_bits in zip(indices, _rarities(values), strict=True):
+            bits[i] = max(bits[i], own + value_bits)
+        different = {value for value in set(values) if _ERROR_VALUE.search(value)}
+        erroneous.update(i for i, value in zip(indices, values, strict=True) if value in different)
+    folded = [text.lower() for text in texts]
+    signs = [[i for i, text in enumerate(folded) if word in text] for word in _words_of(query)]
+    for found in (erroneous, *signs):
+        if 0 < len(found) <= len(texts) / 2:
+            rarity = log2(len(texts) / len(found)) + _ADVANTAGE
+            for i in found:
+                bits[i] = max(bits[i], rarity)
+    least = max(_LEAST_BITS, max(bits, default=0.0) / 2)
+    outstanding = [each if each >= least else 0.0 for each in bits]
+    return outstanding if 2 * sum(map(bool, outstanding)) <= len(texts) else [0.0] * len(texts)
+
+
+def _rarities(values: Sequence[str]) -> list[float]:
+    """Return how rare each value is among those of its key, in bits, less if most of them are different."""
+    counts = Counter(values)
+    if 2 * len(counts) > len(values):
+        templates = {value: template_of(value) for value in counts}
+        values = [templates[value] for value in values]
+        counts = Counter(values)
+    weight = (1 - (len(counts) - 1) / len(values)) ** 3
+    rarity = {value: weight * log2(len(values) / count) for value, count in counts.items()}
+    return [rarity[value] for value in values]
+
+
+def _words_of(query: str | None) -> list[str]:
+    """Return the beginnings of words to look for."""
+    folded = [word.lower() for word in words(query or "")]
+    stems = [stem(word) for word in folded if len(word) > 2 and word not in STOP_WORDS]
+    return list(dict.fromkeys(stems))[:_MOST_WORDS]
+
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7)
 """The largest shares of an item's tokens that versions have by default."""

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import urandom
 from typing import Any, NamedTuple, cast
 
-from pycupel.model.checks import checked_bool, checked_iterable, checked_str, wrong_type
-from pycupel.model.names import name_key
+from pycupel.model.checks import checked_bool, checked_iterable, checked_str, name_key, wrong_type
 from pycupel.text import number_text
 
 # The path arguments, and all main arguments, of common tools, in order of preference.

@@ -18,23 +18,20 @@ from typing import TYPE_CHECKING
 from pycupel.lazy import load_when_used, public_names
 
 if TYPE_CHECKING:
-    from pycupel.slicers.count_constrained_knapsack import (
+    from pycupel.slicers.counts import (
         CountConstrainedKnapsackSlice as CountConstrainedKnapsackSlice,
+        CountQuotaSlice as CountQuotaSlice,
     )
-    from pycupel.slicers.count_quota import CountQuotaSlice as CountQuotaSlice
-    from pycupel.slicers.greedy import GreedySlice as GreedySlice
+    from pycupel.slicers.greedy import GreedySlice as GreedySlice, MinScoreSlice as MinScoreSlice
     from pycupel.slicers.knapsack import KnapsackSlice as KnapsackSlice
-    from pycupel.slicers.min_score import MinScoreSlice as MinScoreSlice
     from pycupel.slicers.quota import QuotaSlice as QuotaSlice
     from pycupel.slicers.stream import StreamSlice as StreamSlice
 else:
     # Imported on first use, because a program needs only a few of them.
     _NAMES = {
-        ".count_constrained_knapsack": "CountConstrainedKnapsackSlice",
-        ".count_quota": "CountQuotaSlice",
-        ".greedy": "GreedySlice",
+        ".counts": "CountConstrainedKnapsackSlice CountQuotaSlice",
+        ".greedy": "GreedySlice MinScoreSlice",
         ".knapsack": "KnapsackSlice",
-        ".min_score": "MinScoreSlice",
         ".quota": "QuotaSlice",
         ".stream": "StreamSlice",
     }

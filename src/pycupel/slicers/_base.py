@@ -1,26 +1,25 @@
 """The common part of the slicers. Internally, items are indices; what a custom slicer returns is mapped to indices."""
 
-# The functions below call the internal methods of built-in slicers.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerConfigError, SlicerContractError
-from pycupel.kernels.identity import indices_by_identity
-from pycupel.kernels.records import maker
-from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, ScoredItem
-from pycupel.model.checks import check_inner, checked_iterable, wrong_type
+from pycupel.kernels.order import indices_by_identity, maker
+from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, QuotaConstraint, QuotaEntry, ScoredItem
+from pycupel.model.checks import check_inner, checked_iterable, duplicate_kind, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
-from pycupel.slicers.constraints import quota_constraints_of
 from pycupel.text import describe
 from pycupel.values import FrozenDict
+
+# The functions below call the internal methods of built-in slicers.
+# pyright: reportPrivateUsage=false
+
 
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
@@ -279,3 +278,49 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
             raise SlicerContractError(f"{name} returned {describe(item)} more often than it was given")
         found.append(free.pop())
     return found
+
+
+# The entries of quota slicers, and the partitions that they apply to.
+
+
+_Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
+
+
+def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
+    """Check the entries, and return them by folded kind, in order. Each kind may be listed once (QS-02, CQ-04)."""
+    name = entry_type.__name__
+    by_key: dict[str, _Entry] = {}
+    for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
+        if not isinstance(entry, entry_type):
+            raise wrong_type(f"entries[{i}]", f"a {name}", entry)
+        if entry.kind.key in by_key:
+            raise duplicate_kind("entries", entry.kind.value, SlicerConfigError)
+        by_key[entry.kind.key] = entry
+    return by_key
+
+
+def partition_by_kind(items: Sequence[ContextItem], order: Iterable[int] | None = None) -> dict[str, list[int]]:
+    """Group the indices by kind, kinds and items in order of appearance (QS-01), or in the `order` given."""
+    partitions: dict[str, list[int]] = {}
+    for i in range(len(items)) if order is None else order:
+        partitions.setdefault(items[i].kind.key, []).append(i)
+    return partitions
+
+
+# Ask any slicer for its quotas.
+
+
+def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
+    """Return the quotas of a slicer and its inner slicers; empty if it has no method `quota_constraints()`.
+
+    Raises:
+        SlicerContractError: the method returned something other than a list or tuple of `QuotaConstraint`.
+    """
+    method = getattr(slicer, "quota_constraints", None)
+    given: Any = method() if callable(method) else ()
+    if not isinstance(given, (tuple, list)) or not all(isinstance(each, QuotaConstraint) for each in cast(Any, given)):
+        raise SlicerContractError(
+            f"{type(slicer).__name__}.quota_constraints must return a list or tuple of QuotaConstraint, "
+            f"not {describe(cast(Any, given))}"
+        )
+    return tuple(cast(Any, given))

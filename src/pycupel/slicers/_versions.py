@@ -122,9 +122,8 @@ def with_versions(slicer: Any, versions: VersionSlice) -> Any:
     Raises:
         PipelineConfigError: it contains neither.
     """
-    from pycupel.slicers.count_constrained_knapsack import CountConstrainedKnapsackSlice  # noqa: PLC0415 - a cycle
-    from pycupel.slicers.count_quota import CountQuotaSlice  # noqa: PLC0415
-    from pycupel.slicers.min_score import MinScoreSlice  # noqa: PLC0415
+    from pycupel.slicers.counts import CountConstrainedKnapsackSlice, CountQuotaSlice  # noqa: PLC0415
+    from pycupel.slicers.greedy import MinScoreSlice  # noqa: PLC0415
     from pycupel.slicers.quota import QuotaSlice  # noqa: PLC0415
 
     cls: type[Any] = slicer.__class__

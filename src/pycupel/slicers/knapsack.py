@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pycupel.errors import SlicerConfigError, TableTooLargeError
-from pycupel.kernels.fill import fill
 from pycupel.kernels.knapsack import StateLimitError, solve
+from pycupel.kernels.order import fill
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import FLAG, POSITIVE, or_none
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice

@@ -11,11 +11,19 @@ from typing import ClassVar, NamedTuple
 
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
+from pycupel.model.budget import percent_of
 from pycupel.model.checks import FLAG, rule
-from pycupel.model.percent import percent_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, Offer, check_nesting, restricted
-from pycupel.slicers._entries import checked_entries, partition_by_kind
+from pycupel.slicers._base import (
+    DelegatingSlicer,
+    IndexedSlicer,
+    IndexSlice,
+    Offer,
+    check_nesting,
+    checked_entries,
+    partition_by_kind,
+    restricted,
+)
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed

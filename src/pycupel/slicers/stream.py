@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pycupel.errors import SlicerConfigError
-from pycupel.kernels.fill import fill
-from pycupel.kernels.order import descending
-from pycupel.kernels.sums import SortedSums
+from pycupel.kernels.order import descending, fill
+from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import FLAG, POSITIVE
 from pycupel.slicers._base import IndexedSlicer, IndexSlice

@@ -24,11 +24,14 @@ Nothing here needs pytest. For pytest there is a plug-in, `pycupel_pytest`, with
 
 from __future__ import annotations
 
+from pycupel.testing._contract import StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.chain import SelectionReportChain, should
-from pycupel.testing.checks import StrategyCheckError, check_placer, check_scorer, check_slicer
-from pycupel.testing.clock import FixedTimeProvider
-from pycupel.testing.errors import SelectionReportAssertionError, SelectionReportAssertionException
-from pycupel.testing.runs import ReportRunner
+from pycupel.testing.runs import (
+    FixedTimeProvider,
+    ReportRunner,
+    SelectionReportAssertionError,
+    SelectionReportAssertionException,
+)
 
 __all__ = [
     "FixedTimeProvider",

@@ -1,24 +1,126 @@
-"""Check the contracts of strategies by calling them with many inputs in several ways."""
+"""Check that a custom strategy keeps its contract, on samples that find the usual mistakes."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Sequence
+from copy import copy, deepcopy
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from math import isnan
 from operator import attrgetter
+from textwrap import fill
 from typing import Any, NamedTuple, TypeVar, cast
 
 from pycupel.errors import CountRequirementError, TableTooLargeError
-from pycupel.kernels.identity import indices_by_identity
-from pycupel.model import ContextItem
-from pycupel.model.checks import as_float
+from pycupel.kernels.order import indices_by_identity
+from pycupel.model import ContextBudget, ContextItem, ScoredItem
+from pycupel.model.checks import as_float, checked_bool, checked_iterable
+from pycupel.model.item import checked_items
+from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
-from pycupel.testing._samples import Sample
 from pycupel.text import describe
+
+_NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+_KINDS = ("Message", "Document", "ToolOutput", "Memory", "note")
+_TAGS = ("urgent", "Urgent", "billing", "travel")
+_SCRIPTS = (
+    "caf\u00e9",
+    "cafe\u0301",
+    "\u65e5\u672c\u8a9e",
+    "\u0633\u0644\u0627\u0645",
+    "\U0001f9ed",
+    " ",
+    "line\nbreak\0",
+    "x" * 5_000,
+)
+_STRANGE_SCORES = (float("inf"), 1e308, 2.0, 1.0, 5e-324, 0.0, -0.0, -3.5, float("-inf"), float("nan"), float("nan"))
+
+
+class Sample(NamedTuple):
+    """An input. Scorers get the items, placers the scored items, and slicers the scored items and the budget."""
+
+    name: str
+    items: Sequence[ContextItem]
+    scored: Sequence[ScoredItem]
+    budget: ContextBudget = ContextBudget(0)
+
+    def copied(self) -> Sample:
+        """Return an equal sample of copies, in lists. An object that occurs twice is copied once."""
+        twins = {id(item): copy(item) for item in self.items}
+        items = [twins[id(item)] for item in self.items]
+        return self._replace(items=items, scored=[ScoredItem(twins[id(item)], score) for item, score in self.scored])
+
+
+def samples(own: Any = None) -> list[Sample]:
+    """Return the built-in samples, and one with the caller's items."""
+    one, two, three, *more = [_item(i) for i in range(8)]
+    plain = [ContextItem(f"plain {i}", 10 + i) for i in range(4)]
+    free = [ContextItem(f"free {i}", 0) for i in range(2)]
+    equal = [ContextItem("equal", 10) for _ in range(3)]
+    scripts = [ContextItem(text, i + 1) for i, text in enumerate(_SCRIPTS)]
+    strange = [_item(i) for i, _ in enumerate(_STRANGE_SCORES)]
+    built_in = [
+        _sample("no items", []),
+        _sample("one item", [one]),
+        _sample("items with equal scores", [one, two, three, *more], [0.5] * 8),
+        _sample("items with nothing but content and tokens", plain),
+        _sample("items without tokens", [free[0], one, free[1], two]),
+        _sample("nothing but items without tokens", free),
+        _sample("items that are equal", [one, *equal, two], [0.9, 0.8, 0.8, 0.1, 0.1]),
+        _sample("one object twice", [one, two, one, three]),
+        _sample("contents in many scripts", scripts),
+        _sample("scores that are infinite, negative or NaN", strange, _STRANGE_SCORES),
+        _sample("items in no order", [three, one, *more], [0.1, 0.9, 0.4, 0.4, 0.8, 0.0, 0.7]),
+        _sample("200 items", [_item(i) for i in range(200)]),
+    ]
+    return built_in if own is None else [*built_in, _sample("your items", checked_items(own))]
+
+
+def budgeted(unbudgeted: Iterable[Sample], own: Any = None) -> list[Sample]:
+    """Combine each sample with the caller's budgets, and with targets from 0 to more than enough."""
+    given = checked_iterable("budgets", "an iterable of ContextBudget or int", () if own is None else own)
+    extra = [ContextBudget.of(budget, f"budgets[{i}]") for i, budget in enumerate(given)]
+    return [
+        sample._replace(name=f"{sample.name} and target_tokens={budget.target_tokens}", budget=budget)
+        for sample in unbudgeted
+        for budget in (*_budgets(sum(max(0, item.tokens) for item in sample.items)), *extra)
+    ]
+
+
+def _budgets(total: int) -> list[ContextBudget]:
+    targets = dict.fromkeys((0, 1, total // 3, total // 2, total, total + 1))
+    return [ContextBudget(target + total + 100, target) for target in targets]
+
+
+def _sample(name: str, items: Sequence[ContextItem], scores: Sequence[float] | None = None) -> Sample:
+    """Make a sample. Without scores, the items are in descending order of score, as in a pipeline."""
+    falling = [1.0 - i / len(items) for i in range(len(items))]
+    return Sample(name, tuple(items), tuple(map(ScoredItem, items, falling if scores is None else scores)))
+
+
+def _item(i: int) -> ContextItem:
+    """Make an item like those of real programs: some fields are set, some are not, and some values repeat."""
+    mixed = i * 7_919 % 101
+    return ContextItem(
+        f"item {i}",
+        1 + mixed * 3 % 90,
+        kind=_KINDS[mixed % 5],
+        source=("Chat", "Tool", "Rag")[mixed % 3],
+        priority=mixed % 7 - 2 if mixed % 4 else None,
+        tags=_TAGS[mixed % 3 : mixed % 5],
+        metadata={"cupel:trust": f"{mixed / 101:.2f}", "notes": ["a list", mixed]} if mixed % 2 else {},
+        timestamp=_NEW_YEAR - timedelta(hours=mixed % 60) if mixed % 5 else None,
+        future_relevance_hint=mixed / 101 if mixed % 3 else None,
+        original_tokens=200 if mixed % 6 == 0 else None,
+    )
+
+
+# Check the contracts of strategies by calling them with many inputs in several ways.
+
 
 _Value = TypeVar("_Value")
 
@@ -263,3 +365,97 @@ def _copy_of(strategy: Any) -> Any:
         return deepcopy(strategy)
     except Exception:  # noqa: BLE001 - strategies need not support copying
         return strategy
+
+
+# Check whether your own scorer, slicer or placer honours its contract.
+#
+# A strategy is called with many inputs, some of them unusual, and always the same. One `StrategyCheckError` lists
+# everything that is wrong.
+
+
+class StrategyCheckError(AssertionError):
+    """A strategy violates its contract. The text lists every problem."""
+
+    strategy: str
+    """The name of the strategy's class."""
+
+    broken: tuple[BrokenProperty, ...]
+    """The violated properties."""
+
+    def __init__(self, strategy: str, broken: Iterable[BrokenProperty]) -> None:
+        self.strategy = strategy
+        self.broken = tuple(broken)
+        super().__init__(strategy, self.broken)
+
+    def __str__(self) -> str:
+        texts = [f"- {each.name}: {each.problem}, with {each.sample}. {each.advice}" for each in self.broken]
+        lines = [fill(text, 80, subsequent_indent="  ", break_long_words=False) for text in texts]
+        return "\n".join([f"{self.strategy} violates its contract:", *lines])
+
+
+def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> None:
+    """Check that a scorer gives every item a number, always the same one, and that `score_all` agrees with `score`.
+
+    NaN is legal and ranks below every number, but is rarely intended, so it causes a warning.
+
+    Args:
+        scorer: The scorer.
+        items: Items to check it with, in addition to the built-in ones.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        StrategyCheckError: the scorer violates its contract.
+    """
+    contract = ScorerContract(checked_scorer("scorer", scorer))
+    _raise_if_broken(scorer, contract.check(samples(items)))
+    if contract.nan is not None:
+        warnings.warn(
+            f"{type(scorer).__name__} gives {describe(contract.nan)} the score NaN, which ranks below every number; "
+            "return 0.0 if that is not intended",
+            stacklevel=2,
+        )
+
+
+def check_slicer(
+    slicer: Slicer,
+    items: Iterable[ContextItem] | None = None,
+    budgets: Iterable[ContextBudget | int] | None = None,
+    *,
+    may_overflow: bool = False,
+) -> None:
+    """Check that a slicer selects some of the items that it gets, always the same ones, and that they fit.
+
+    Args:
+        slicer: The slicer.
+        items: Items to check it with, in addition to the built-in ones.
+        budgets: Budgets to check it with, or numbers of tokens, in addition to the built-in ones.
+        may_overflow: Whether the selection may exceed the budget, because of requirements that take precedence, as in a
+            `CountQuotaSlice` with a `require_count`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        StrategyCheckError: the slicer violates its contract.
+    """
+    checked_bool("may_overflow", may_overflow)
+    contract = SlicerContract(checked_slicer("slicer", slicer), may_overflow=may_overflow)
+    _raise_if_broken(slicer, contract.check(budgeted(samples(items), budgets)))
+
+
+def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> None:
+    """Check that a placer returns all the items that it gets, always in the same order.
+
+    Args:
+        placer: The placer.
+        items: Items to check it with, in addition to the built-in ones.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        StrategyCheckError: the placer violates its contract.
+    """
+    contract = PlacerContract(checked_placer("placer", placer))
+    _raise_if_broken(placer, contract.check(samples(items)))
+
+
+def _raise_if_broken(strategy: object, broken: list[BrokenProperty]) -> None:
+    if broken:
+        raise StrategyCheckError(type(strategy).__name__, broken)

@@ -16,22 +16,46 @@ from pycupel.analytics import budget_utilization
 from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
+from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_float, checked_int
-from pycupel.testing._arguments import (
+from pycupel.testing.runs import (
     Kind,
     Reason,
+    ReportSubject,
     Variant,
     check_predicate,
     checked_kind,
     checked_n,
+    comma_separated,
     hiding,
+    kinds_of,
+    listing,
+    reasons_of,
 )
-from pycupel.testing._edges import edge_positions, top_scored
-from pycupel.testing._listing import comma_separated, kinds_of, listing, reasons_of
-from pycupel.testing._subject import ReportSubject
 from pycupel.testing.snapshots import check_snapshot, directory_of
 from pycupel.text import number_text
+
+
+def edge_positions(count: int, n: int) -> list[int]:
+    """Return the `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""
+    return [count - 1 - i // 2 if i % 2 else i // 2 for i in range(min(n, count))]
+
+
+def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
+    """Return the indices of the highest scores, as many as there are edges, best first.
+
+    Of equal scores, those on an edge come first. So if one of them is not on an edge, no way of breaking ties puts the
+    top scores at the edges (TV-06).
+    """
+    others = sorted(set(range(len(scores))).difference(edges))
+    return descending(scores, [*sorted(edges), *others])[: len(edges)]
+
+
+# Assertions about a report.
+#
+# The specification's 13 patterns of assertions in order, with its messages.
+
 
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True

@@ -25,9 +25,9 @@ from pycupel.tokens.counters import (
 
 if TYPE_CHECKING:
     from pycupel.messages.counting import count_messages as count_messages
-    from pycupel.model.limits import ModelLimits as ModelLimits
+    from pycupel.model.budget import ModelLimits as ModelLimits
+    from pycupel.tokens.counters import item as item
     from pycupel.tokens.estimate import estimate_tokens as estimate_tokens
-    from pycupel.tokens.items import item as item
     from pycupel.tokens.limits import (
         limits_of as limits_of,
         register_model as register_model,
@@ -37,9 +37,9 @@ else:
     # `count_messages` belongs to messages, and not every program needs the others.
     _NAMES = {
         "pycupel.messages.counting": "count_messages",
-        "pycupel.model.limits": "ModelLimits",
+        "pycupel.model.budget": "ModelLimits",
         ".estimate": "estimate_tokens",
-        ".items": "item",
+        ".counters": "item",
         ".limits": "limits_of register_model window_of",
     }
     __all__ = public_names(_NAMES, "Counter", "CounterLike", "get_counter", "reported_tokens")  # noqa: PLE0605 - by the table

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import as_float, checked_callable, checked_int, checked_positive, refuse_class
-from pycupel.model.names import name_key, suggestion
+from pycupel.model import ContextItem, ContextKind, ContextSource
+from pycupel.model.checks import (
+    as_float,
+    checked_callable,
+    checked_int,
+    checked_positive,
+    checked_str,
+    name_key,
+    refuse_class,
+    suggestion,
+)
 from pycupel.text import describe, number_text, quoted
 from pycupel.values import sealed
 
@@ -207,3 +217,36 @@ def reported_tokens(usage: Any) -> int:
         argument="usage",
         hint="Pass the usage or usage_metadata of a response.",
     )
+
+
+# `item`: an item with its tokens counted.
+
+
+class _ItemFields(TypedDict, total=False):
+    """The fields of an item, except content and tokens."""
+
+    kind: ContextKind | str
+    source: ContextSource | str
+    priority: int | None
+    tags: Iterable[str]
+    metadata: Mapping[str, Any]
+    timestamp: datetime | None
+    future_relevance_hint: float | None
+    pinned: bool
+    original_tokens: int | None
+
+
+def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemFields]) -> ContextItem:
+    """Make a `ContextItem`, and count its tokens.
+
+    Args:
+        content: The text.
+        counter: Counts the tokens; anything that `get_counter` takes.
+        fields: The other fields of the item, such as `kind` or `priority`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: there is no such counter.
+        InvalidItemError: a field is invalid, such as an empty content.
+    """
+    return ContextItem(content, get_counter(counter)(checked_str("content", content)), **fields)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
-from pycupel.tokens.tables import read_table
+from pycupel.tokens.models import read_table
 
 _LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()

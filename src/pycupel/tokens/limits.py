@@ -9,13 +9,10 @@ from typing import NamedTuple, TypeAlias
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_int, checked_str, wrong_type
-from pycupel.model.limits import ModelLimits, checked_limits, checked_model_name
-from pycupel.model.names import fold, suggestion
-from pycupel.model.percent import percent_of
+from pycupel.model.budget import ModelLimits, checked_limits, checked_model_name, percent_of
+from pycupel.model.checks import checked_int, checked_str, fold, suggestion, wrong_type
 from pycupel.text import number_text, quoted
-from pycupel.tokens.models import family_of, normalized_model
-from pycupel.tokens.tables import read_table
+from pycupel.tokens.models import family_of, normalized_model, read_table
 
 BudgetLike: TypeAlias = ContextBudget | int | str
 """A budget, a number of tokens, or a share of what a model takes, such as "75%"."""

@@ -12,9 +12,35 @@ mistral:mistral-large-latest, mistral:7b                  mistral-large, mistral
 from __future__ import annotations
 
 import re
+from os.path import dirname, join
+from typing import Any
 
-from pycupel.model.checks import checked_str
-from pycupel.model.names import fold
+from pycupel.model.checks import checked_str, fold
+
+
+def read_table(name: str) -> dict[str, list[int]]:
+    """Return the numbers of each name: a line is a name and its numbers, and lines of the same name are joined."""
+    # By the module's loader, which also reads from an archive: importing pathlib or importlib.resources takes longer.
+    loader: Any = __spec__.loader
+    text: str = loader.get_data(join(dirname(__file__), "data", name)).decode()  # noqa: PTH118, PTH120
+    table: dict[str, list[int]] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            key, *numbers = line.split()
+            table.setdefault(key, []).extend(map(int, numbers))
+    return table
+
+
+# Normalise the model names that providers, routers and clouds use, and find the family of each.
+#
+# openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
+# ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
+# us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
+# anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
+# models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
+# meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
+# mistral:mistral-large-latest, mistral:7b                  mistral-large, mistral-7b
+
 
 # The families, by how their models' names start.
 FAMILIES: dict[str, tuple[str, ...]] = {

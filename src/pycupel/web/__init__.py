@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from pycupel.web.bench import Bench
-from pycupel.web.server import Limits, Playground, play
+from pycupel.web.server import Bench, Limits, Playground, play
 
 __all__ = ["Bench", "Limits", "Playground", "play"]

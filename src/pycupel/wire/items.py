@@ -14,7 +14,7 @@ from pycupel.codecs.records import OPTIONAL, Field, Record
 from pycupel.codecs.values import FLAG, INTEGER, KIND, NUMBER, OBJECT, SOURCE, TEXT, limited, list_of, map_of
 from pycupel.model import ContextBudget, ContextItem, ContextKind, ContextSource
 from pycupel.model.item import trusted_item
-from pycupel.scorers.metadata_trust import MetadataTrustScorer
+from pycupel.scorers.fields import MetadataTrustScorer
 from pycupel.values import FrozenDict
 
 # Python accepts more forms than RFC 3339, some of them without a time zone.

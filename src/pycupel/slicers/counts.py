@@ -1,15 +1,16 @@
-"""The three phases of the two count slicers: commit what is required, delegate the rest, enforce the caps."""
+"""Slicers with a minimum and a maximum number of items of a kind."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import compress
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ExclusionReason
-from pycupel.errors import CountRequirementError
+from pycupel.errors import CountRequirementError, SlicerConfigError
 from pycupel.kernels.order import descending
 from pycupel.model import (
     ContextBudget,
@@ -19,9 +20,23 @@ from pycupel.model import (
     QuotaConstraintMode,
     ScarcityBehavior,
 )
-from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, Offer
-from pycupel.slicers._entries import partition_by_kind
+from pycupel.model.checks import one_of, rule, wrong_type
+from pycupel.model.kind import ScarcityLike
+from pycupel.protocols import Slicer, checked_slicer
+from pycupel.slicers._base import (
+    DelegatingSlicer,
+    IndexedSlicer,
+    IndexSlice,
+    Offer,
+    check_nesting,
+    checked_entries,
+    partition_by_kind,
+    restricted,
+)
 from pycupel.slicers._versions import VersionSlice
+from pycupel.slicers.greedy import GreedySlice
+from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.values import brief_repr, check_fields, hold, sealed
 
 
 class _Committed(NamedTuple):
@@ -163,3 +178,133 @@ class CountingSlicer(DelegatingSlicer):
                 kept.append(i)
                 counts[key] = count + 1
         return kept, capped
+
+
+_CapOrder = Literal["inner", "score"]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class CountQuotaSlice(CountingSlicer):
+    """Selects the required number of each kind, adds more with `inner`, then removes what exceeds a cap.
+
+    The tokens of items that a cap removes are not used for others.
+
+    Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
+    nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a kind is listed twice, an option is unknown, or `inner` is a `KnapsackSlice`.
+    """
+
+    # CQ-07, CQ-17
+
+    entries: tuple[CountQuotaEntry, ...]
+    """How many items of a kind are required and allowed; at most one entry for each kind."""
+
+    inner: Slicer = field(metadata=rule(checked_slicer))
+    """The slicer that selects the rest; not a `KnapsackSlice`."""
+
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
+    """What to do when a kind has fewer candidates than required."""
+
+    cap_order: _CapOrder = field(metadata=one_of(_CapOrder))
+    """Which items of a kind a cap keeps: with `"inner"` those that the inner slicer selected first (with `GreedySlice`
+    those with the most score per token), with `"score"` those with the highest scores.
+    """
+
+    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    """The entries by folded kind."""
+
+    __repr__ = brief_repr
+
+    def __init__(
+        self,
+        entries: Iterable[CountQuotaEntry],
+        inner: Slicer = GreedySlice(),
+        scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
+        *,
+        cap_order: _CapOrder = "inner",
+    ) -> None:
+        by_key = checked_entries(entries, CountQuotaEntry)
+        if isinstance(inner, KnapsackSlice):
+            raise SlicerConfigError(
+                "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
+                "Use GreedySlice inside, or CountConstrainedKnapsackSlice instead of CountQuotaSlice.",
+                argument="inner",
+                value=inner,
+            )
+        entries = tuple(by_key.values())
+        hold(self, entries=entries, inner=inner, scarcity=scarcity, cap_order=cap_order, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
+        check_nesting(self)
+
+    def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        """Sort as `cap_order` says."""
+        return descending(scores, selected) if self.cap_order == "score" else selected
+
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+        """Return this slicer with fewer entries."""
+        if type(self) is not CountQuotaSlice:
+            return self
+        return CountQuotaSlice(entries, restricted(self.inner, key), self.scarcity, cap_order=self.cap_order)
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class CountConstrainedKnapsackSlice(CountingSlicer):
+    """Selects the required number of each kind, adds more with a knapsack, then removes what exceeds a cap.
+
+    Caps keep the highest scores. The tokens of items that a cap removes are not used for others.
+
+    Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
+    nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.
+    """
+
+    entries: tuple[CountQuotaEntry, ...]
+    """How many items of a kind are required and allowed; at most one entry for each kind."""
+
+    knapsack: KnapsackSlice
+    """The slicer that selects the rest."""
+
+    scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
+    """What to do when a kind has fewer candidates than required."""
+
+    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    """The entries by folded kind."""
+
+    __repr__ = brief_repr
+
+    def __init__(
+        self,
+        entries: Iterable[CountQuotaEntry],
+        knapsack: KnapsackSlice = KnapsackSlice(),
+        scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
+    ) -> None:
+        by_key = checked_entries(entries, CountQuotaEntry)
+        if not isinstance(cast(Any, knapsack), KnapsackSlice):
+            raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
+        hold(self, entries=tuple(by_key.values()), knapsack=knapsack, scarcity=scarcity, _by_key=by_key)
+        check_fields(self, SlicerConfigError)
+
+    @property
+    def engine(self) -> Slicer:
+        """Return the knapsack."""
+        return self.knapsack
+
+    def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
+        """Sort by score, descending."""
+        # The sort is stable on the knapsack's own order, descending by index, so of equal scores the later comes first
+        # (CK-02).
+        return descending(scores, selected)
+
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+        """Return this slicer with fewer entries."""
+        if type(self) is not CountConstrainedKnapsackSlice:
+            return self
+        return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)

@@ -1,0 +1,268 @@
+"""The placers, which order the selected items.
+
+| placer | order |
+|---|---|
+| `ChronologicalPlacer` | oldest first; items without a timestamp last |
+| `UShapedPlacer` | the highest scores at both edges, the lowest in the middle |
+| `FramedPlacer` | system prompts first, the rest as another placer says (an extension) |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from pycupel.errors import InvalidArgumentError, PlacerContractError
+from pycupel.kernels.order import descending, indices_by_identity, u_shaped
+from pycupel.model import ContextItem, ContextKind, ScoredItem
+from pycupel.model.checks import check_inner, checked_iterable, one_of
+from pycupel.model.item import split_scored
+from pycupel.protocols import Placer, checked_placer
+from pycupel.text import quoted
+from pycupel.values import brief_repr, check_fields, hold, sealed
+
+__all__ = ["ChronologicalPlacer", "FramedPlacer", "UShapedPlacer"]
+
+
+class IndexedPlacer(ABC):
+    """The base class of the built-in placers."""
+
+    __slots__ = ()
+
+    def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]:
+        """Put items into order.
+
+        Args:
+            scored_items: The items with their scores; any `(item, score)` pairs.
+
+        Returns:
+            All the items in their final order.
+        """
+        items, scores = split_scored(scored_items)
+        return [items[i] for i in self._place_indices(items, scores)]
+
+    @abstractmethod
+    def _place_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
+    ) -> list[int]:
+        """Return the order as indices of `items`.
+
+        `positions` are numbers that sort the items as in the input, for a placer that reads them.
+        """
+
+    @property
+    def _reads_positions(self) -> bool:
+        """Whether the order may depend on the order of the input, which `place` does not receive."""
+        return False
+
+
+def reads_positions(placer: Any) -> bool:
+    """Whether a placer needs the input order: a built-in one with that option set."""
+    return _is_indexed(placer.__class__) and placer._reads_positions
+
+
+def place_by_index(
+    placer: Any, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None
+) -> list[int]:
+    """Run any placer, and return the order as indices.
+
+    A custom placer must return all the objects that it was given, in any order (SL-04).
+    """
+    if _is_indexed(placer.__class__):
+        order: list[int] = placer._place_indices(items, scores, positions)
+        return order
+    returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
+    try:
+        iterable = checked_iterable(f"the order that {type(placer).__name__} returned", "a list of items", returned)
+    except TypeError as error:
+        raise PlacerContractError(str(error)) from None
+    if isinstance(returned, AbstractSet):
+        raise PlacerContractError(f"{type(placer).__name__} returned a set, which has no order")
+    placed = list(iterable)
+    if Counter(map(id, placed)) != Counter(map(id, items)):
+        remedy = "a placer returns the items themselves, each as often as it was given"
+        if any(isinstance(item, ScoredItem) for item in placed):
+            remedy = "return the .item of a ScoredItem"
+        raise PlacerContractError(
+            f"{type(placer).__name__} was given {len(items)} items and returned {len(placed)}, not the same objects; "
+            f"{remedy}"
+        )
+    indices = indices_by_identity(items)
+    return [indices[id(item)].pop() for item in placed]
+
+
+@lru_cache(maxsize=512)
+def _is_indexed(cls: type[object]) -> bool:
+    """Whether to call `_place_indices`: not for a subclass that overrides only `place`."""
+    for owner in cls.__mro__:
+        if "_place_indices" in vars(owner):
+            return issubclass(cls, IndexedPlacer)
+        if "place" in vars(owner):
+            break
+    return False
+
+
+_Undated = Literal["received", "position"]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class ChronologicalPlacer(IndexedPlacer):
+    """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
+
+    Raises:
+        InvalidArgumentError: `undated` is neither "received" nor "position".
+    """
+
+    undated: _Undated = field(default="received", metadata=one_of(_Undated))
+    """What to do if no item has a timestamp.
+
+    "received" keeps the order in which the placer gets them, pinned items and then by score, as the specification says.
+    "position" restores the order of the input; only in a pipeline, because `place` does not know that order.
+    """
+
+    def __post_init__(self) -> None:
+        check_fields(self, InvalidArgumentError)
+
+    __repr__ = brief_repr
+
+    @property
+    def _reads_positions(self) -> bool:
+        """Whether undated items are placed as in the input."""
+        return self.undated == "position"
+
+    def _place_indices(
+        self,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],  # noqa: ARG002 - only time counts
+        positions: Sequence[int] | None = None,
+        /,
+    ) -> list[int]:
+        """Return the order as indices of `items`: by time or, if no item has a timestamp, by position."""
+        stamps = [item.timestamp for item in items]
+        if positions is None or any(stamps):
+            return _by_time(stamps)
+        return sorted(range(len(items)), key=positions.__getitem__)
+
+
+def _by_time(stamps: list[Any]) -> list[int]:
+    if all(stamps):
+        return sorted(range(len(stamps)), key=stamps.__getitem__)
+    # None does not compare with a datetime.
+    timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
+    return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class UShapedPlacer(IndexedPlacer):
+    """Puts the best item first, the second best last, and so on towards the middle.
+
+    Models pay most attention to both ends. Pinned items have a score of 1.0 and are treated like any other.
+    """
+
+    def _place_indices(
+        self,
+        items: Sequence[ContextItem],  # noqa: ARG002 - only scores count
+        scores: Sequence[float],
+        positions: Sequence[int] | None = None,  # noqa: ARG002
+        /,
+    ) -> list[int]:
+        """Return the order as indices of `items`."""
+        return u_shaped(descending(scores))
+
+
+Picks = Callable[[ContextItem], object]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class FramedPlacer(IndexedPlacer):
+    """Puts some items first and some last, whatever their timestamps and scores; `inner` orders the rest.
+
+    Both keep the order in which the placer receives them: pinned items, then by score.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: a kind is both first and last, or placers are nested too deeply.
+    """
+
+    inner: Placer
+    """The placer for the rest."""
+
+    first: tuple[ContextKind, ...] | Picks
+    """The kinds at the start, or a function that says whether an item belongs there."""
+
+    last: tuple[ContextKind, ...] | Picks
+    """The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence."""
+
+    _picks_first: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
+    _picks_last: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self,
+        inner: Placer = ChronologicalPlacer(),
+        first: Iterable[ContextKind | str] | Picks = (ContextKind.SYSTEM_PROMPT,),
+        last: Iterable[ContextKind | str] | Picks = (),
+    ) -> None:
+        hold(self, inner=checked_placer("inner", inner))
+        check_inner("placers", self, FramedPlacer, InvalidArgumentError)
+        start, end = _kinds_or_function("first", first), _kinds_or_function("last", last)
+        hold(self, first=start, last=end, _picks_first=_keys_or_function(start), _picks_last=_keys_or_function(end))
+        for kind in _kinds(end):
+            if kind in _kinds(start):
+                raise InvalidArgumentError(
+                    f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
+                )
+
+    @property
+    def _reads_positions(self) -> bool:
+        """Whether the inner placer depends on the order of the input."""
+        return reads_positions(self.inner)
+
+    def _place_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
+    ) -> list[int]:
+        """Put the first ones, then the rest as the inner placer says, then the last ones."""
+        first, others = _picked(self._picks_first, items, range(len(items)))
+        last, rest = _picked(self._picks_last, items, others)
+        if len(rest) == len(items):
+            return place_by_index(self.inner, items, scores, positions)
+        rest_positions = None if positions is None else [positions[i] for i in rest]
+        placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest], rest_positions)
+        return [*first, *(rest[i] for i in placed), *last]
+
+
+def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks:
+    if callable(value):
+        picks: Picks = value
+        return picks
+    kinds = checked_iterable(name, "an iterable of kinds, or a function that takes an item", value)
+    return tuple(dict.fromkeys(ContextKind.of(kind, f"{name}[{i}]") for i, kind in enumerate(kinds)))
+
+
+def _keys_or_function(picks: tuple[ContextKind, ...] | Picks) -> frozenset[str] | Picks:
+    """Return the kinds as a set of keys, or the function as it is."""
+    return picks if callable(picks) else frozenset(kind.key for kind in picks)
+
+
+def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
+    return () if callable(picks) else picks
+
+
+def _picked(
+    picks: frozenset[str] | Picks, items: Sequence[ContextItem], among: Sequence[int]
+) -> tuple[list[int], Sequence[int]]:
+    """Split the indices into picked and other items."""
+    if callable(picks):
+        picked = [i for i in among if picks(items[i])]
+    else:
+        picked = [i for i in among if items[i].kind.key in picks] if picks else []
+    if not picked:
+        return picked, among
+    out = set(picked)
+    return picked, [i for i in among if i not in out]

@@ -1,0 +1,283 @@
+"""What is inside a scorer: the scorers it is made of, its question, and what is worth noting about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from math import isfinite
+from typing import Any, NamedTuple
+
+from pycupel.errors import ScorerConfigError
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_str
+from pycupel.protocols import Scorer, checked_scorer
+from pycupel.scorers._base import WrappingScorer
+from pycupel.scorers.fields import ReflexiveScorer
+from pycupel.scorers.wrapping import BoostedScorer, CompositeScorer
+from pycupel.text import quoted
+from pycupel.values import hold
+
+Shares = list[tuple[Any, float]]
+
+
+def parts_of(scorer: Any) -> Shares:
+    """Return the scorers whose weighted sum is the score: composites are split, any other scorer is one part."""
+    return _resolved(scorer, lambda each: _weights(each) if type(each) is CompositeScorer else ())
+
+
+def leaves_of(scorer: Any) -> Shares:
+    """Return the innermost scorers. The boosts of a `BoostedScorer` have no share."""
+    return _resolved(scorer, lambda each: _weights(each) if isinstance(each, WrappingScorer) else ())
+
+
+def field_of(scorer: Any) -> str | None:
+    """Return the field that a scorer reads. A custom scorer may name it, too."""
+    field = getattr(scorer, "reads", None)
+    return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
+
+
+def _weights(scorer: WrappingScorer) -> Sequence[float]:
+    """Return the share of each child; empty if the scorer counts as one part."""
+    if isinstance(scorer, CompositeScorer):
+        total = sum([weight for _, weight in scorer.entries])
+        return [weight / total for _, weight in scorer.entries]
+    count = len(scorer.children)
+    if isinstance(scorer, BoostedScorer):
+        return [1.0] + [0.0] * (count - 1)
+    return () if field_of(scorer) is not None else [1.0 / count] * count
+
+
+def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
+    """Distribute shares from parents to children. A scorer that occurs several times has the sum of its shares.
+
+    The parts are in the order of their first occurrence, as if each occurrence were another scorer.
+    """
+    children_first: list[tuple[Any, Sequence[float]]] = []
+    shares: dict[int, float] = {}
+    parts: list[Any] = []
+
+    def visit(scorer: Any) -> None:
+        shares[id(scorer)] = 0.0
+        weights = weights_of(scorer)
+        if not weights:
+            parts.append(scorer)
+            return
+        for child in scorer.children:
+            if id(child) not in shares:
+                visit(child)
+        children_first.append((scorer, weights))
+
+    visit(root)
+    shares[id(root)] = 1.0
+    for scorer, weights in reversed(children_first):
+        for child, weight in zip(scorer.children, weights, strict=True):
+            shares[id(child)] += shares[id(scorer)] * weight
+    return [(part, shares[id(part)]) for part in parts]
+
+
+# Prepare scorers for a question or a stream.
+
+
+def bound_query(scorer: Any) -> str:
+    """Return the question of a scorer.
+
+    Raises:
+        ScorerConfigError: it has none.
+    """
+    if scorer.query is None:
+        name = type(scorer).__name__
+        raise ScorerConfigError(
+            f"{name} has no query to score by; pass query= to the call, as in select(items, budget, policy, "
+            f"query='...'), or bind it with {name}(...).for_query('...')",
+            argument="query",
+        )
+    query: str = scorer.query
+    return query
+
+
+def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
+    """Pass the question to every inner scorer that takes one.
+
+    A scorer takes one by having a method `for_query(query)` that returns a copy with the question. A scorer that
+    occurs several times is bound once and stays shared. Scorers that take none stay the same objects.
+
+    Returns:
+        The scorer with the question, and how many scorers received it.
+
+    Raises:
+        TypeError: the query is not a str, or a `for_query` does not return a scorer.
+    """
+    binding = _Binding("for_query", checked_str("query", query))
+    return binding.bind(scorer), binding.count
+
+
+def bind_stream(scorer: Scorer) -> Scorer:
+    """Prepare every inner scorer that has a method `_for_stream()` for items that arrive in batches."""
+    return _Binding("_for_stream").bind(scorer)
+
+
+def query_of(scorer: Scorer) -> str | None:
+    """Return the question that a scorer, or one inside it, was bound to; None if there is none."""
+    queries: list[Any] = [getattr(leaf, "query", None) for leaf, _ in leaves_of(scorer)]
+    return next((query for query in queries if isinstance(query, str)), None)
+
+
+def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
+    """Whether low scores mean irrelevant items: by a question, or by hints that are a retriever's scores."""
+    leaves = [leaf for leaf, _ in leaves_of(scorer)]
+    if any(getattr(leaf, "query", None) is not None for leaf in leaves):
+        return True
+    reads_scores = any(isinstance(leaf, ReflexiveScorer) and leaf.rescale == "auto" for leaf in leaves)
+    return reads_scores and any(item.future_relevance_hint is not None for item in items)
+
+
+class _Binding:
+    """One traversal of a scorer and those inside it."""
+
+    def __init__(self, method: str, *arguments: str) -> None:
+        self.method = method
+        self.arguments = arguments
+        self.count = 0
+        self._done: dict[int, Scorer] = {}
+
+    def bind(self, scorer: Scorer) -> Scorer:
+        key = id(scorer)
+        if key not in self._done:
+            self._done[key] = self._bound(scorer)
+        return self._done[key]
+
+    def _bound(self, scorer: Any) -> Scorer:
+        bind = getattr(scorer, self.method, None)
+        if callable(bind):
+            self.count += 1
+            return checked_scorer(f"the result of {type(scorer).__name__}.{self.method}", bind(*self.arguments))
+        if isinstance(scorer, WrappingScorer):
+            children = tuple(map(self.bind, scorer.children))
+            if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
+                return _with_children(scorer, children)
+        return scorer  # type: ignore[no-any-return]
+
+
+def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scorer:
+    """Copy a scorer with other inner scorers."""
+    new: Any = copy(scorer)
+    if isinstance(scorer, CompositeScorer):
+        weights = [weight for _, weight in scorer.entries]
+        new._hold(zip(children, weights, strict=True))
+    else:
+        hold(new, inner=children[0])
+        if isinstance(scorer, BoostedScorer):
+            hold(new, boosts=children[1:])
+    scorer_with_query: Scorer = new
+    return scorer_with_query
+
+
+# Advisory notes about scorers that find little or no data.
+
+
+_HINT = "future_relevance_hint"
+_RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
+
+
+class ScorerTraits(NamedTuple):
+    """The properties of a scorer and those inside it that notes depend on."""
+
+    shares: Shares
+    """The innermost scorers with a share of the weight, except those that lack a question."""
+
+    fields: Sequence[str | None]
+    """The field that each of them reads, if any."""
+
+    reads: frozenset[str | None]
+    """The fields that any scorer reads, boosts and those that lack a question included."""
+
+    awaits_query: bool
+    """Whether a scorer takes a question, but has none."""
+
+    has_query: bool
+    """Whether a scorer in `shares` has a question."""
+
+    clamps: bool
+    """Whether a scorer clamps hints outside its range."""
+
+    is_conversational: bool
+    """Whether a scorer reads the order of the items as that of a conversation."""
+
+
+def traits_of(scorer: Any) -> ScorerTraits:
+    """Determine the traits of a scorer."""
+    leaves = leaves_of(scorer)
+    shares = [(each, share) for each, share in leaves if share > 0.0 and not _awaits_query(each)]
+    return ScorerTraits(
+        shares,
+        [field_of(each) for each, _ in shares],
+        reads=frozenset([field_of(each) for each, _ in leaves]),
+        awaits_query=any(_awaits_query(each) for each, _ in leaves),
+        has_query=any(_reads_query(each) for each, _ in shares),
+        clamps=any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves),
+        is_conversational=any(getattr(each, "undated", None) == "position" for each, _ in leaves),
+    )
+
+
+def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
+    """Note that at least half of the weight reads fields that no item sets."""
+    if not items:
+        return ()
+    silent: list[Any] = []
+    total = missing = 0.0
+    for (each, share), field in zip(traits.shares, traits.fields, strict=True):
+        if field is None or _sets_any(field, each, items):
+            total += share
+        elif not traits.has_query or field != _HINT:  # If there are no hints, a question still measures relevance.
+            silent.append(each)
+            total += share
+            missing += share
+    # Weights are rounded.
+    if not silent or 2.0 * missing < total - 1e-9:
+        return ()
+    return (_missing(silent, asks=traits.awaits_query),)
+
+
+def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
+    """Note that hints are outside the range of a scorer."""
+    if not traits.clamps:
+        return ()
+    hints = [item.future_relevance_hint for item in items]
+    clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
+    if not clamped:
+        return ()
+    return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",)
+
+
+def _reads_query(scorer: Any) -> bool:
+    return callable(getattr(scorer, "for_query", None))
+
+
+def _awaits_query(scorer: Any) -> bool:
+    return _reads_query(scorer) and getattr(scorer, "query", None) is None
+
+
+def _sets_any(field: str, scorer: Any, items: Sequence[ContextItem]) -> bool:
+    """Whether any item sets the field that the scorer reads."""
+    if field == "metadata":
+        key = getattr(scorer, "key", None)
+        return any(item.metadata if key is None else key in item.metadata for item in items)
+    return any(getattr(item, field) not in (None, ()) for item in items)
+
+
+def _missing(scorers: Sequence[Any], *, asks: bool) -> str:
+    fields = list(dict.fromkeys(map(_name, scorers)))
+    *names, last = dict.fromkeys(type(each).__name__ for each in scorers)
+    who, those = (f"{', '.join(names)} and {last} give", "those scorers") if names else (f"{last} gives", "that scorer")
+    it = "it" if len(fields) == 1 else "them"
+    query = ", pass query=..." if asks and _HINT in fields else ""
+    return (
+        f"no item sets {' or '.join(fields)}, so {who} every item the same score; "
+        f"set {it}{query}, or choose a policy without {those}"
+    )
+
+
+def _name(scorer: Any) -> str:
+    key = getattr(scorer, "key", None) if scorer.reads == "metadata" else None
+    field: str = scorer.reads
+    return field if key is None else f"metadata[{quoted(key)}]"

@@ -1,0 +1,502 @@
+"""Scorers that read one field of an item: its time, priority, kind, tags, hint or metadata."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+from pycupel.errors import ScorerConfigError
+from pycupel.kernels.scores import integer_rank_shares, overlap_counts, rank_shares
+from pycupel.model import ContextItem, ContextKind
+from pycupel.model.checks import (
+    SHARE,
+    TEXT,
+    argument_of,
+    as_float,
+    checked_bool,
+    checked_mapping,
+    checked_str,
+    duplicate_kind,
+    fold,
+    inside,
+    number,
+    one_of,
+)
+from pycupel.model.item import checked_items
+from pycupel.scorers._base import CONVERSATION
+from pycupel.text import quoted, shown
+from pycupel.values import FrozenDict, brief_repr, check_fields, hold, record_repr, sealed
+
+
+def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
+    """Return the entries of a mapping to weights, not checked yet."""
+    return list(checked_mapping(name, "a mapping from names to weights", value).items())
+
+
+def checked_weight(what: str, where: str, value: Any) -> float:
+    """Check for a weight of 0 or more. `what` begins the specification's sentence; a note names the entry, `where`."""
+    weight = as_float(where, value)
+    if weight < 0.0:
+        raise bad_weight(f"{what} must be non-negative", where, weight)
+    if not math.isfinite(weight):
+        raise bad_weight(f"{what} must be finite", where, weight)
+    return weight
+
+
+def bad_weight(message: str, where: str, weight: float) -> ScorerConfigError:
+    """Make the error for a weight that is out of range."""
+    return ScorerConfigError(message, argument=argument_of(where), value=weight, hint=f"{where} is {weight}")
+
+
+_Undated = Literal["oldest", "position"]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class RecencyScorer:
+    """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
+
+    Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
+
+    Raises:
+        ScorerConfigError: `undated` is neither "oldest" nor "position".
+    """
+
+    undated: _Undated = field(default="oldest", metadata=one_of(_Undated))
+    """What to do if no item has a timestamp.
+
+    "oldest" gives all of them 0.0, as the specification says. "position" treats messages and tool outputs as a
+    conversation in order: the last scores 1.0, the first 0.0; other items have no order and score 0.0.
+    """
+
+    __repr__ = brief_repr
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
+
+    @property
+    def reads(self) -> str | None:
+        """The field without which every item has the same score, if there is one."""
+        return "timestamp" if self.undated == "oldest" else None
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the rank of the item's timestamp, from 0 to 1."""
+        if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
+            conversation = [other for other in all_items if other.kind.key in CONVERSATION]
+            positions = [i for i, other in enumerate(conversation) if other is item]
+            return _position_share(max(positions), len(conversation)) if positions else 0.0
+        if item.timestamp is None:
+            return 0.0
+        count_with_timestamp = 0
+        rank = 0
+        for other in all_items:
+            if other.timestamp is None:
+                continue
+            count_with_timestamp += 1
+            if other.timestamp < item.timestamp:
+                rank += 1
+        if count_with_timestamp <= 1:
+            return 1.0
+        return rank / (count_with_timestamp - 1)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        stamps = [item.timestamp for item in items]
+        if self.undated == "position" and not any(stamps):
+            conversation = [item for item in items if item.kind.key in CONVERSATION]
+            # An object that occurs several times is as new as its last occurrence.
+            shares = {id(item): _position_share(i, len(conversation)) for i, item in enumerate(conversation)}
+            return [shares.get(id(item), 0.0) for item in items]
+        return rank_shares(stamps)
+
+
+def _position_share(position: int, count: int) -> float:
+    return position / (count - 1) if count > 1 else 1.0
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class PriorityScorer:
+    """The rank of the priority: the highest scores 1.0, the lowest 0.0, and items without a priority 0.0.
+
+    Equal priorities have equal scores.
+    """
+
+    reads: ClassVar[str] = "priority"
+    """The field of items that the scorer reads."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the rank of the item's priority, from 0 to 1."""
+        if item.priority is None:
+            return 0.0
+        count_with_priority = 0
+        rank = 0
+        for other in all_items:
+            if other.priority is None:
+                continue
+            count_with_priority += 1
+            if other.priority < item.priority:
+                rank += 1
+        if count_with_priority <= 1:
+            return 1.0
+        return rank / (count_with_priority - 1)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return integer_rank_shares([item.priority for item in items])
+
+
+DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
+    {
+        ContextKind.SYSTEM_PROMPT: 1.0,
+        ContextKind.MEMORY: 0.8,
+        ContextKind.TOOL_OUTPUT: 0.6,
+        ContextKind.DOCUMENT: 0.4,
+        ContextKind.MESSAGE: 0.2,
+    }
+)
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class KindScorer:
+    """The weight of the item's kind; 0.0 for a kind without a weight.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidItemError: a kind is empty or blank.
+        ScorerConfigError: a weight is negative or not finite, or a kind is listed twice.
+    """
+
+    weights: Mapping[ContextKind, float] = field(metadata=inside(low=0.0))
+    """A weight of 0 or more for each kind; it may exceed 1.
+
+    Kinds may be plain strings. Default: system prompt 1.0, memory 0.8, tool output 0.6, document 0.4, message 0.2.
+    """
+
+    _by_key: dict[str, float] = field(init=False, repr=False, compare=False)
+
+    def __init__(self, weights: Mapping[ContextKind, float] | Mapping[str, float] | None = None) -> None:
+        checked: dict[ContextKind, float] = {}
+        for name, weight in weight_items("weights", DEFAULT_WEIGHTS if weights is None else weights):
+            kind = ContextKind.of(name, "weights: kind")
+            if kind in checked:
+                raise duplicate_kind("weights", kind.value, ScorerConfigError)
+            checked[kind] = checked_weight("Weight for kind", f"weights[{quoted(kind.value)}]", weight)
+        hold(self, weights=FrozenDict(checked), _by_key={kind.key: weight for kind, weight in checked.items()})
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """Return the weight of the item's kind."""
+        if item.kind in self.weights:
+            return self.weights[item.kind]
+        return 0.0
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        weight_of = self._by_key.get
+        return [weight_of(item.kind.key, 0.0) for item in items]
+
+    def __repr__(self) -> str:
+        weights = "" if self.weights == DEFAULT_WEIGHTS else f"weights={shown(self.weights)}"
+        return f"{type(self).__name__}({weights})"
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class TagScorer:
+    """The weight of the item's tags, divided by the weight of all tags; at most 1.0.
+
+    A tag that an item has twice counts twice.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ScorerConfigError: a weight is negative or not finite, or a tag is listed twice in different case.
+    """
+
+    reads: ClassVar[str] = "tags"
+    """The field of items that the scorer reads."""
+
+    tag_weights: Mapping[str, float] = field(metadata=inside(low=0.0))
+    """A weight of 0 or more for each tag. Tags without a weight do not count."""
+
+    case_insensitive: bool
+    """Whether tags are compared without regard to ASCII case."""
+
+    _lookup: dict[str, float] = field(init=False, repr=False, compare=False)
+    _total: float = field(init=False, repr=False, compare=False)
+
+    __repr__ = record_repr
+
+    def __init__(self, tag_weights: Mapping[str, float], *, case_insensitive: bool = False) -> None:
+        folds = checked_bool("case_insensitive", case_insensitive)
+        weights: dict[str, float] = {}
+        lookup: dict[str, float] = {}
+        total = 0.0
+        for name, value in weight_items("tag_weights", tag_weights):
+            tag = checked_str("tag_weights: tag", name)
+            weight = checked_weight("Tag weight", f"tag_weights[{quoted(tag)}]", value)
+            key = fold(tag) if folds else tag
+            if key in lookup:
+                raise ScorerConfigError(
+                    f"tag_weights: duplicate tag {quoted(tag)} (with case_insensitive=True)",
+                    argument="tag_weights",
+                    value=tag,
+                )
+            weights[tag] = lookup[key] = weight
+            total += weight
+        if not isfinite(total):
+            raise ScorerConfigError("the sum of tag_weights must be finite", argument="tag_weights")
+        hold(self, tag_weights=FrozenDict(weights), case_insensitive=folds, _lookup=lookup, _total=total)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """Return the weight of the item's tags as a share of all weights."""
+        if self._total == 0.0 or len(item.tags) == 0:
+            return 0.0
+        matched_sum = 0.0
+        for tag in item.tags:
+            key = fold(tag) if self.case_insensitive else tag
+            if key in self._lookup:
+                matched_sum += self._lookup[key]
+        return min(matched_sum / self._total, 1.0)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return [self.score(item, items) if item.tags else 0.0 for item in items]
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class FrequencyScorer:
+    """The share of the other items that have a tag in common: 1.0 if all have, 0.0 if none has or there are no tags.
+
+    Tags are compared without regard to ASCII case.
+    """
+
+    reads: ClassVar[str] = "tags"
+    """The field of items that the scorer reads."""
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the share of the other items that have a tag in common with this one."""
+        if len(item.tags) == 0 or len(all_items) <= 1:
+            return 0.0
+        matching_items = 0
+        for other in all_items:
+            if other is item:
+                continue
+            if len(other.tags) == 0:
+                continue
+            if _shares_any_tag(item.tags, other.tags):
+                matching_items += 1
+        return matching_items / (len(all_items) - 1)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        others = len(items) - 1
+        if others <= 0:
+            return [0.0] * len(items)
+        counts = overlap_counts([item.tags for item in items], fold)
+        # An item does not count as its own peer, however often it occurs.
+        if len(set(map(id, items))) == len(items):
+            return [(count - 1) / others if count else 0.0 for count in counts]
+        occurrences = Counter(map(id, items))
+        return [
+            (count - occurrences[id(item)]) / others if count else 0.0
+            for item, count in zip(items, counts, strict=True)
+        ]
+
+
+def _shares_any_tag(tags_a: Iterable[str], tags_b: Iterable[str]) -> bool:
+    return any(fold(a) == fold(b) for a in tags_a for b in tags_b)
+
+
+_Rescale = Literal["never", "auto"]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class ReflexiveScorer:
+    """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
+
+    Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
+
+    Raises:
+        ScorerConfigError: `rescale` is neither "never" nor "auto".
+    """
+
+    reads: ClassVar[str] = "future_relevance_hint"
+    """The field of items that the scorer reads."""
+
+    rescale: _Rescale = field(default="never", metadata=one_of(_Rescale))
+    """"never" clamps, as the specification says.
+
+    "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside [0, 1], all are
+    scaled, so that the smallest is 0 and the largest 1.
+    """
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
+
+    __repr__ = brief_repr
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the item's hint, from 0 to 1."""
+        hint = item.future_relevance_hint
+        if hint is None or not isfinite(hint):
+            return 0.0
+        if self.rescale == "auto":
+            finite = [h for h in (other.future_relevance_hint for other in all_items) if h is not None and isfinite(h)]
+            if any(h < 0.0 or h > 1.0 for h in finite):
+                return _share(hint, min(finite), max(finite))
+        return 0.0 if hint < 0.0 else min(hint, 1.0)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        hints = [item.future_relevance_hint for item in items]
+        if self.rescale == "auto":
+            hints = _rescaled(hints)
+        return [hint if hint is not None and 0.0 <= hint <= 1.0 else _clamped(hint) for hint in hints]
+
+
+def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
+    """Scale the hints of items to the range from 0 to 1, if any hint is outside it.
+
+    For hints of any scale, where larger is better: raw BM25, cosines, logits. The smallest becomes 0 and the largest
+    1; if all are equal, 0.5. Hints that are absent or not finite are left out of the scaling and stay as they are.
+    Items whose hint does not change are returned as they are.
+
+    Args:
+        items: The items, in any iterable.
+
+    Raises:
+        TypeError: `items` is not an iterable of ContextItem.
+    """
+    given = checked_items(items)
+    hints = _rescaled([item.future_relevance_hint for item in given])
+    return [
+        item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)
+        for item, hint in zip(given, hints, strict=True)
+    ]
+
+
+def _rescaled(hints: list[float | None]) -> list[float | None]:
+    """Apply min-max scaling to the finite hints if one of them is outside [0, 1]."""
+    finite = [hint for hint in hints if hint is not None and isfinite(hint)]
+    if not finite or (min(finite) >= 0.0 and max(finite) <= 1.0):
+        return hints
+    smallest, largest = min(finite), max(finite)
+    return [hint if hint is None or not isfinite(hint) else _share(hint, smallest, largest) for hint in hints]
+
+
+def _share(hint: float, smallest: float, largest: float) -> float:
+    if smallest == largest:
+        return 0.5
+    # Use halves, because the difference of two floats can overflow.
+    return (hint / 2 - smallest / 2) / (largest / 2 - smallest / 2)
+
+
+def _clamped(hint: float | None) -> float:
+    return 1.0 if hint is not None and 1.0 < hint < float("inf") else 0.0
+
+
+# Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class MetadataTrustScorer:
+    """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
+
+    Raises:
+        TypeError: `default_score` is not a number.
+        ScorerConfigError: `default_score` is out of range.
+    """
+
+    reads: ClassVar[str] = "metadata"
+    """The field of items that the scorer reads."""
+
+    key: ClassVar[str] = "cupel:trust"
+    """The metadata key that the scorer reads."""
+
+    default_score: float = field(default=0.5, metadata=SHARE)
+    """The score of items without a valid trust value, from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """Return the item's trust value, or `default_score`."""
+        value = _as_number(item.metadata.get(self.key))
+        if value is None or not isfinite(value):
+            return self.default_score
+        return 0.0 if value < 0.0 else min(value, 1.0)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return [self.score(item, items) if item.metadata else self.default_score for item in items]
+
+
+def _as_number(raw: Any) -> float | None:
+    if isinstance(raw, str):
+        return float(raw) if _DECIMAL.fullmatch(raw) else None
+    if isinstance(raw, bool) or not isinstance(raw, Real):
+        return None
+    try:
+        return float(raw)
+    except Exception:  # noqa: BLE001 - beyond floats, or a user's number that raises
+        return None
+
+
+_NEUTRAL = 1.0
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class MetadataKeyScorer:
+    """A multiplier: `boost` where `metadata[key]` is `value`, else 1.0.
+
+    A `CompositeScorer` averages it like any score; to multiply, use it in a `BoostedScorer`.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ScorerConfigError: `boost` is not positive and finite.
+    """
+
+    reads: ClassVar[str] = "metadata"
+    """The field of items that the scorer reads."""
+
+    key: str = field(metadata=TEXT)
+    """The metadata key."""
+
+    value: str = field(metadata=TEXT)
+    """The value to match. Values other than strings are compared by their `str`."""
+
+    boost: float = field(metadata=number(above=0.0))
+    """The score of items that match, greater than 0."""
+
+    __repr__ = record_repr
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
+        """Return `boost` if the item's metadata matches, else 1.0."""
+        raw = item.metadata.get(self.key)
+        if raw is None:
+            return _NEUTRAL
+        try:
+            # Compare plain strings, because a subclass of str may override comparison.
+            text = str.__str__(raw if isinstance(raw, str) else str(raw))
+        except Exception:  # noqa: BLE001 - a user's object that raises matches nothing
+            return _NEUTRAL
+        return self.boost if text == self.value else _NEUTRAL
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return [self.score(item, items) if item.metadata else _NEUTRAL for item in items]

@@ -1,0 +1,198 @@
+"""Scorers made of other scorers: a weighted average, a stretched one, and one multiplied by others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from pycupel.errors import ScorerConfigError
+from pycupel.kernels.scores import min_max, product, weighted_sum
+from pycupel.model import ContextItem
+from pycupel.model.checks import as_float, checked_iterable, checked_pairs, rule
+from pycupel.protocols import Scorer, checked_scorer
+from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_all, score_one
+from pycupel.scorers.fields import bad_weight
+from pycupel.values import check_fields, hold, sealed
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class CompositeScorer(WrappingScorer):
+    """The weighted average of other scorers.
+
+    Raises:
+        TypeError: an entry is not a pair of a scorer and a number.
+        ScorerConfigError: there are no entries, or a weight is not positive and finite.
+        CycleError: scorers are nested too deeply.
+    """
+
+    entries: tuple[tuple[Scorer, float], ...]
+    """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
+
+    _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _batches: tuple[tuple[Scorer, Batch], ...] = field(init=False, repr=False, compare=False)
+
+    def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
+        checked: list[tuple[Scorer, float]] = []
+        total_weight = 0.0
+        for i, (scorer, weight) in enumerate(checked_pairs("entries", "(scorer, weight)", entries)):
+            checked.append((_scorer(i, scorer), _weight(i, weight)))
+            total_weight += checked[-1][1]
+        if not checked:
+            raise ScorerConfigError("At least one scorer entry is required", argument="entries")
+        if not isfinite(total_weight):
+            raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
+        hold(self, _normalized=tuple(weight / total_weight for _, weight in checked))
+        self._hold(checked)
+        check_nesting(self, "entries", self.children)
+
+    def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
+        hold(self, entries=tuple(entries))
+        hold(self, _batches=batches(self.children))
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        """Return the inner scorers."""
+        return tuple([scorer for scorer, _ in self.entries])
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the weighted average of the scores of one item."""
+        result = 0.0
+        for (scorer, _), weight in zip(self.entries, self._normalized, strict=True):
+            result += score_one(scorer, item, all_items) * weight
+        return result
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        if self._batches:
+            # No child occurs twice, so no scores have to be remembered.
+            return self._combine([batch(items) for _, batch in self._batches])
+        return combined(self, items, {})
+
+    def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
+        """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
+        if known or not self._batches:
+            return WrappingScorer._score_columns(self, items, known)
+        for scorer, batch in self._batches:
+            known[id(scorer)] = batch(items)
+        return list(known.values())
+
+    def _combine(self, columns: list[list[float]]) -> list[float]:
+        """Average the columns by weight."""
+        return weighted_sum(columns, self._normalized)
+
+
+def _scorer(i: int, value: Any) -> Scorer:
+    if value is None:
+        raise ScorerConfigError("Scorer must not be null", argument="entries", hint=f"entries[{i}]: scorer is None")
+    return checked_scorer(f"entries[{i}]: scorer", value)
+
+
+def _weight(i: int, value: Any) -> float:
+    where = f"entries[{i}]: weight"
+    weight = as_float(where, value)
+    if weight <= 0.0:
+        raise bad_weight("Weight must be positive", where, weight)
+    if not isfinite(weight):
+        raise bad_weight("Weight must be finite", where, weight)
+    return weight
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class ScaledScorer(WrappingScorer):
+    """Another scorer, stretched so that the scores of all items range from 0 to 1: `(raw - min) / (max - min)`.
+
+    It is 0.5 where all scores are equal, and for an item whose score is not finite.
+
+    Raises:
+        TypeError: `inner` is not a scorer.
+        CycleError: scorers are nested too deeply.
+    """
+
+    inner: Scorer = field(metadata=rule(checked_scorer))
+    """The scorer to stretch."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
+        check_nesting(self, "inner", [self.inner])
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        """Return the inner scorers."""
+        return (self.inner,)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Scale the item's score to the range of all scores."""
+        raw_score = float("nan")
+        smallest, largest = float("inf"), float("-inf")
+        for other in all_items:
+            score = score_one(self.inner, other, all_items)
+            if score < smallest:
+                smallest = score
+            if score > largest:
+                largest = score
+            if other is item:
+                raw_score = score
+        if smallest == largest or not isfinite(raw_score):
+            return 0.5
+        return (raw_score - smallest) / (largest - smallest)
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return self._combine([score_all(self.inner, items)])
+
+    def _combine(self, columns: list[list[float]]) -> list[float]:
+        """Scale the only column."""
+        return min_max(columns[0])
+
+
+# CS-03
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False)
+class BoostedScorer(WrappingScorer):
+    """The score of `inner`, multiplied by the score of each boost, from left to right.
+
+    `BoostedScorer(inner, a, b)` and `BoostedScorer(inner, boosts=[a, b])` are the same.
+
+    Raises:
+        TypeError: an argument is not a scorer.
+        CycleError: scorers are nested too deeply.
+    """
+
+    inner: Scorer
+    """The scorer to multiply."""
+
+    boosts: tuple[Scorer, ...]
+    """The scorers to multiply it by, usually `MetadataKeyScorer`s."""
+
+    def __init__(self, inner: Scorer, *more: Scorer, boosts: Iterable[Scorer] = ()) -> None:
+        given = (*more, *checked_iterable("boosts", "an iterable of scorers", boosts))
+        boosts = tuple(checked_scorer(f"boosts[{i}]", boost) for i, boost in enumerate(given))
+        hold(self, inner=checked_scorer("inner", inner), boosts=boosts)
+        check_nesting(self, "inner", [self.inner])
+        check_nesting(self, "boosts", self.boosts)
+
+    @property
+    def children(self) -> tuple[Scorer, ...]:
+        """Return the inner scorers."""
+        return (self.inner, *self.boosts)
+
+    def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
+        """Return the product of all scores."""
+        result = score_one(self.inner, item, all_items)
+        for boost in self.boosts:
+            result *= score_one(boost, item, all_items)
+        return result
+
+    def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
+        """Score all items at once; the results equal those of `score` bit for bit."""
+        return combined(self, items, {})
+
+    def _combine(self, columns: list[list[float]]) -> list[float]:
+        """Multiply the columns."""
+        return product(columns)

@@ -224,7 +224,7 @@ class PartReader:
         else:
             kind = node.get("type") if is_dict else field(node, "type")
             kind = kind if isinstance(kind, str) else None
-            text = node.get("text") if is_dict else None
+            text: Any = node.get("text") if is_dict else None
             if text.__class__ is str and len(node) == (1 if kind is None else 2 if kind in TEXTS else 0):
                 # Most parts are plain texts; Gemini's have no type.
                 self._add(TEXT, [text], 0, path)

@@ -12,9 +12,9 @@ from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import as_json, field, filled, is_filled, is_list, rewritten
+from pycupel.messages.fields import ContentError, as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
-from pycupel.messages.parts import ContentError, MessageView, Part, PartReader
+from pycupel.messages.parts import MessageView, Part, PartReader
 from pycupel.messages.providers._base import BESIDE, CACHED, Provider
 from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
 from pycupel.model import ContextBudget
@@ -191,6 +191,7 @@ def tokens_by_kind_in(views: Iterable[MessageView]) -> dict[str, int]:
         own = _KINDS_OF_ROLES[view.role]
         found[own] += view.tokens
         for part in view.parts:
+            # By position, because every selection counts every part.
             if part[0] != TEXT:
                 kind = _KINDS_OF_PARTS.get(part[0], own)
                 found[kind] += part[2]

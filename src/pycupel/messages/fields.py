@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from json import JSONEncoder
 
 
+class ContentError(Exception):
+    """A field of a message cannot be read. The caller adds the index of the message.
+
+    Attributes:
+        key: The name of the field.
+        source: The message that was being read.
+    """
+
+    def __init__(self, message: str, key: str, source: Any = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.source = source
+
+
 _PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
 
 

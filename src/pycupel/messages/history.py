@@ -84,9 +84,14 @@ _unit = maker(Unit)
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
     """Group a whole history into units, in order of their first messages. Every message is in exactly one."""
     groups, findings = provider.pair(views)
-    unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
-    problems = _problems(views, findings, provider, unit_of)
-    open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
+    problems: dict[int, str] = {}
+    open_units: set[int] = set()
+    checks = [*provider.findings(views)]
+    if findings or checks:
+        # Most histories of most providers are sound, and need no look at their units.
+        unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
+        problems = _problems(views, findings, checks, unit_of)
+        open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
         others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
@@ -130,14 +135,17 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
 
 
 def _problems(
-    views: Sequence[MessageView], findings: Iterable[Finding], provider: Provider, unit_of: Mapping[int, int]
+    views: Sequence[MessageView],
+    findings: Iterable[Finding],
+    checks: Iterable[Callable[[Sequence[MessageView]], Iterator[Finding]]],
+    unit_of: Mapping[int, int],
 ) -> dict[int, str]:
-    """Find why each broken unit is broken. Each rule sees only the units that earlier rules accepted."""
+    """Find why each broken unit is broken. Each check sees only the units that earlier ones accepted."""
     problems: dict[int, str] = {}
     _add_problems(problems, findings, unit_of)
-    for find in provider.findings(views):
+    for check in checks:
         whole = [view for view in views if unit_of[view.message_index] not in problems] if problems else views
-        _add_problems(problems, find(whole), unit_of)
+        _add_problems(problems, check(whole), unit_of)
     return problems
 
 
@@ -377,13 +385,13 @@ class Staying:
 
     def _advance(self, end: int) -> None:
         appearances = self._history.appearances
-        while self._passed < len(appearances) and appearances[self._passed][0] < end:
-            _, role, unit = appearances[self._passed]
+        upto = bisect_left(appearances, (end,), self._passed)
+        for _, role, unit in appearances[self._passed : upto]:
             if role == _FIXED:
                 self._fixed.add(unit)
             else:
                 self._newest[role] = unit
-            self._passed += 1
+        self._passed = upto
 
     def _unfinished(self, begun: int, end: int) -> Iterator[int]:
         """Return the units that started before `end` and continue past it."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
 from pycupel.messages.parts import MessageView, Part
+from pycupel.messages.plan import BASE_UNITS, ERROR_WEIGHT, SPOKEN_WEIGHT, STUB_UNITS
 from pycupel.messages.providers._tables import CALL, RESULT
 from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
@@ -16,17 +17,7 @@ from pycupel.shorten import ToolCall
 from pycupel.shorten.extracts import call_origin, stub_text
 from pycupel.shorten.superseded import superseded_by
 
-LEAST_TOKENS = 100
-"""Results with fewer tokens are never shortened."""
-
-# The value of any unit besides its content, and of a stub.
-_BASE_UNITS = 0.5
-_STUB_UNITS = 0.05
-# Text of the agent and the user counts less: most of it is about finished work.
-_SPOKEN = 0.25
 _ERROR_STARTS = ("error", "exception", "traceback")
-# Results that report errors count more.
-_ERRORS = 2.0
 
 Key = tuple[int, int]
 """The index of a message, and the number of a result in it."""
@@ -71,6 +62,7 @@ def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, 
                 # Ids may be used again later.
                 calls[part.id] = ToolCall(part.tool, part.arguments)
             elif part.kind == RESULT:
+                # Arguments that no other call has, so that nothing supersedes it.
                 alone = ToolCall("", {"result": [view.message_index, part.path]})
                 yield view, part, calls.get(part.id, alone)._replace(failed=_failed(part))
 
@@ -88,6 +80,7 @@ def find_results(history: History) -> list[Result]:
     for view, part, call in answered_calls(history.views):
         n = view.message_index
         if n in unit_of and part.said is not None:
+            # As `results_in` numbers them, which is how a stored selection names them.
             number = found[-1].number + 1 if found and found[-1].message == n else 0
             found.append(Result(unit_of[n], n, number, part, call))
     later = superseded_by([result.call for result in found])
@@ -192,14 +185,14 @@ def ladder_of(
         context: The competing items, and the counter.
         more: Shorteners that make further versions.
     """
-    total = _BASE_UNITS
+    total = BASE_UNITS
     if spoken is not None:
-        total += _SPOKEN * units_of_whole(shortener, spoken, context)
+        total += SPOKEN_WEIGHT * units_of_whole(shortener, spoken, context)
     rungs: dict[Key, Sequence[_Step]] = {}
     errors: set[Key] = set()
     for result, item in results:
         own = item_versions(shortener, item, context)
-        weight = _ERRORS if result.part.failed else 1.0
+        weight = ERROR_WEIGHT if result.part.failed else 1.0
         made = list(zip(own.shorter, own.units, strict=True))
         for other in more:
             made += [
@@ -207,7 +200,7 @@ def ladder_of(
             ]
         versions = [(each.tokens, units * weight, each.content) for each, units in made]
         stub = stub_of(result, item.tokens)
-        versions.append((context.count(item, stub), min(_STUB_UNITS, own.whole) * weight, stub))
+        versions.append((context.count(item, stub), min(STUB_UNITS, own.whole) * weight, stub))
         steps = list(_steps(result.key, item.tokens, own.whole * weight, versions))
         total += own.whole * weight
         if steps:

@@ -3,11 +3,11 @@
     {"role": "assistant", "content": [{"type": "text", "text": "Let me see."},
                                       {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}]}
 
-becomes a text, and a call of `read` with its id, its arguments and the path `("content", 1)`. Everything else that is
-known of a message is derived from its parts: its text, its tokens, its calls and results, and where its tokens go.
+becomes a text, and a call of `read` with its id, its arguments and the path `("content", 1)`. The text of a message,
+its tokens, its calls and results, and where its tokens go are derived from its parts.
 
-Messages are read by the names of their fields, whichever provider or library made them; what the names and types mean
-is in `pycupel.messages.providers`. Encoded data is never counted by its length, because no provider counts it that way.
+Messages are read by the names of their fields, whoever made them; `pycupel.messages.providers` says what they mean.
+Encoded data is never counted by its length, because no provider counts it that way.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pycupel.kernels.order import maker
 from pycupel.messages.fields import (
+    ContentError,
     as_json,
     attribute,
     changed,
@@ -69,7 +70,7 @@ _ENCRYPTED_CHARACTERS = 8
 _ENCODED = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
 _MEDIA = frozenset({"image", "audio", "file"})
 _WHOLE = frozenset({THINKING, CALL, RESULT})
-_CONTENT: Path = ("content",)
+_CONTENT, _PARTS = ("content",), ("parts",)
 # A tuple, because what a message has for a role need not be hashable.
 _TOOL_ROLES = tuple(TOOL_ROLES)
 
@@ -136,6 +137,7 @@ make_part, make_view = maker(Part), maker(MessageView)
 def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: tuple[str, ...] = ()) -> MessageView:
     """Derive a view from the parts of a message, to which the provider adds `overhead` tokens."""
     if len(parts) == 1:
+        # Most messages have one part, and joining and adding up would take twice as long.
         kind, text, tokens, called, *_ = parts[0]
         ids = () if called is None else (called,)
         calls, results = (ids, ()) if kind == CALL else ((), ids)
@@ -160,20 +162,6 @@ def results_in(parts: Iterable[Part]) -> list[Part]:
 def read_results(message: Any) -> list[Part]:
     """Return the results of a message that may be shortened, whatever they cost."""
     return results_in(PartReader(len, Prices())(message))
-
-
-class ContentError(Exception):
-    """A field of a message cannot be read. The caller adds the index of the message.
-
-    Attributes:
-        key: The name of the field.
-        source: The message that was being read.
-    """
-
-    def __init__(self, message: str, key: str, source: Any = None) -> None:
-        super().__init__(message)
-        self.key = key
-        self.source = source
 
 
 class PartReader:
@@ -201,12 +189,13 @@ class PartReader:
     def __call__(self, message: Any) -> list[Part]:
         """Return the parts of a message, or of anything that may stand for one, such as blocks or a text."""
         self._parts, self._media = [], []
-        # Most messages are a role and a text, or a role and blocks.
+        # Most messages are a role and a text, blocks or parts.
         is_short = message.__class__ is dict and len(message) == 2 and message.get("role", "tool") not in _TOOL_ROLES
-        content = message.get("content") if is_short else None
+        place = _CONTENT if is_short and "content" in message else _PARTS
+        content = message.get(*place) if is_short else None
         try:
             if content.__class__ is str or content.__class__ is list:
-                self._speak(content, _CONTENT)
+                self._speak(content, place)
             elif _is_tool_message(message):
                 self._whole(message, TOOL_MESSAGE, ())
             else:
@@ -218,10 +207,11 @@ class PartReader:
             raise
         return self._parts
 
-    def _add(self, kind: str, texts: list[str], price: int, path: Path) -> None:
+    def _add(self, kind: str, texts: list[str], price: int, path: Path, own: Any = None, *more: Any) -> None:
         text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
         tokens = price + sum(map(self.count, texts))
-        self._parts.append(make_part((kind, text, tokens, None, "", None, False, path, None, 0)))
+        tool, arguments, failed, said, beside = more or ("", None, False, None, 0)
+        self._parts.append(make_part((kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
 
     def _speak(self, node: Any, path: Path, *, is_part: bool = False) -> None:
         """Add the parts of a node whose texts are its speaker's."""
@@ -234,10 +224,12 @@ class PartReader:
         else:
             kind = node.get("type") if is_dict else field(node, "type")
             kind = kind if isinstance(kind, str) else None
-            if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
-                # Most parts are plain texts.
-                self._add(TEXT, [node["text"]], 0, path)
+            text: Any = node.get("text") if is_dict else None
+            if text.__class__ is str and len(node) == (1 if kind is None else 2 if kind in TEXTS else 0):
+                # Most parts are plain texts; Gemini's have no type.
+                self._add(TEXT, [text], 0, path)
                 return
+            # Only a message as a whole can be an item; inside, `function_call` and others are LangChain's parts.
             meaning = None if kind is None else (None if path else item_type(kind)) or part_type(kind)
             if meaning is not None and meaning.kind in _WHOLE:
                 self._whole(node, meaning, path)
@@ -257,6 +249,7 @@ class PartReader:
             else:
                 self._speak(text, path)
             if is_part and kind is not None and len(self._parts) == before:
+                # Nothing in it is known, so it must be a type that is newer than these tables.
                 price = self._unknown(node)
                 if price:
                     self._add(OTHER, [], price, path)
@@ -305,10 +298,9 @@ class PartReader:
         own = None
         for name in meaning.ids:
             own = get(name) if own is None else own
-        tokens = price + sum(map(self.count, texts))
-        text = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
-        self._parts.append(make_part((meaning.kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
+        self._add(meaning.kind or OTHER, texts, price, path, own, tool, arguments, failed, said, beside)
         if self._media:
+            # They count as images and files even inside a result, and go with it when its text is replaced.
             self._parts += self._media
             self._media = []
 
@@ -328,6 +320,7 @@ class PartReader:
             if isinstance(text, str):
                 said.append(text)
             elif piece is not None:
+                # Read again for its price alone, so what it adds to the media is not kept.
                 texts: list[str] = []
                 media, self._media = self._media, []
                 beside += self._gather(piece, texts, (), is_part=True) + sum(map(self.count, texts))
@@ -356,6 +349,7 @@ class PartReader:
             return self._gather(text, texts, path)
         start = len(texts)
         price = self._gather_fields(node, texts, path)
+        # A known type may say nothing, such as an empty thought; only an unknown one is priced by its JSON.
         is_known = meaning is not None and meaning.kind in _WHOLE
         if is_part and kind is not None and not is_known and not price and len(texts) == start:
             return self._unknown(node)
@@ -402,11 +396,8 @@ class PartReader:
 
     def _is_medium(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path, into: list[Part]) -> bool:
         """Add a node that is an image or a file with a typical price; say whether it is one."""
-        if kind is None:
-            price = _price_of_data(node)
-        else:
-            price = "" if meaning is None or meaning.price not in _MEDIA else meaning.price
-        if not price or (price == "file" and _text_of_file(node, meaning) is not None):
+        price = _price_of_data(node) if kind is None else "" if meaning is None else meaning.price
+        if price not in _MEDIA or (price == "file" and _text_of_file(node, meaning) is not None):
             return False
         tokens: int = getattr(self.prices, price)
         if price == "image" and "low" in (text_of(node, "detail"), text_of(field(node, DETAILED), "detail")):
@@ -426,8 +417,9 @@ class PartReader:
 
 def _is_tool_message(message: Any) -> bool:
     """Whether a message is a result as a whole. Messages with parts are Gemini's, whatever their roles."""
-    role = text_of(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"), "")
-    return role in TOOL_ROLES and field(message, "parts") is None
+    get = _getter(message)
+    role = get("role") or LANGCHAIN_ROLES.get(_text(get("type")))
+    return isinstance(role, str) and role in TOOL_ROLES and get("parts") is None
 
 
 def _getter(node: Any) -> Callable[[str], Any]:

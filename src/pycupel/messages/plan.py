@@ -14,11 +14,43 @@ from pycupel.model.checks import checked_count, wrong_type
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
 
-# With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
-# The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
-_TARGET_PERCENT = 65
-# The default room for a summary, in percent of the window.
-_SUMMARY_PERCENT = 5
+# The numbers that decide a cut, all of them.
+
+TARGET_PERCENT = 65
+"""With an int as budget, a history that exceeds it is cut to what must stay plus this share of the remaining tokens.
+
+The rest is room to grow, so that the next calls only append, and the provider's prompt cache holds.
+"""
+
+SUMMARY_PERCENT = 5
+"""The default room for a summary, in percent of the window."""
+
+DOCUMENT_PERCENT = 30.0
+"""The default share of the target for documents, if the policy's quotas do not set it. The history gets the rest."""
+
+SKIP_DIVISOR = 2
+"""While less than a half of a cut's room is taken, a unit that is too large is skipped; later, it ends the cut."""
+
+ALL_KEPT_DIVISOR = 3
+"""A cut that shortens drops nothing if all units at their shortest take at most a third of its room."""
+
+NEWEST_KEPT_DIVISOR = 10
+"""Otherwise, it drops none of the newest ones that take a tenth: more would leave too little for other results."""
+
+LEAST_TOKENS = 100
+"""Results with fewer tokens are never shortened."""
+
+BASE_UNITS = 0.5
+"""The value of any unit besides its content, in units of information."""
+
+STUB_UNITS = 0.05
+"""The value of a stub."""
+
+SPOKEN_WEIGHT = 0.25
+"""Text of the agent and the user counts less than results: most of it is about finished work."""
+
+ERROR_WEIGHT = 2.0
+"""Results that report errors count more than others."""
 
 
 def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
@@ -97,7 +129,7 @@ class Plan:
     def target_for(self, must_tokens: int) -> int:
         """Return how far to cut, documents included, if `must_tokens` must stay."""
         if self._target is None:
-            return must_tokens + (self.window - must_tokens) * _TARGET_PERCENT // 100
+            return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
         return min(self.window, max(self._target, must_tokens))
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
@@ -137,4 +169,4 @@ def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
         raise wrong_type("summarize", "a function", summarize)
     if summary_tokens is not None:
         return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
-    return 0 if summarize is None else window * _SUMMARY_PERCENT // 100
+    return 0 if summarize is None else window * SUMMARY_PERCENT // 100

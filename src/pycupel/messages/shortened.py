@@ -13,8 +13,9 @@ from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.changes import ShortenedMessage
 from pycupel.messages.cutter import HistoryCutter
-from pycupel.messages.ladders import LEAST_TOKENS, Key, Result, find_results, stub_of, without_media
+from pycupel.messages.ladders import Key, Result, find_results, stub_of, without_media
 from pycupel.messages.parts import results_in, with_texts
+from pycupel.messages.plan import LEAST_TOKENS
 from pycupel.messages.result import ResultText
 from pycupel.model.checks import find_name
 from pycupel.protocols import Shortener, checked_shortener

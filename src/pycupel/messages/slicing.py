@@ -9,17 +9,10 @@ from typing import Any
 
 from pycupel import slicers
 from pycupel.kernels.order import descending
+from pycupel.messages.plan import ALL_KEPT_DIVISOR, DOCUMENT_PERCENT, NEWEST_KEPT_DIVISOR, SKIP_DIVISOR
 from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstraintMode
 from pycupel.protocols import Slicer
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, quota_constraints_of, slice_by_index
-
-# The default share of the target for documents, if the policy's quotas do not set it. The history gets the rest.
-_DOCUMENT_PERCENT = 30.0
-
-# A cut that shortens drops nothing if all units at their shortest take at most a third of its room. Otherwise, it drops
-# none of the newest ones that take a tenth. Larger shares would leave too little room for what other results say.
-_DIVISOR_FOR_ALL = 3
-_DIVISOR_FOR_NEWEST = 10
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
 
@@ -60,7 +53,7 @@ def fill(
         if used + tokens <= limit:
             taken.update(group)
             used += tokens
-        elif in_one_piece and 2 * used > limit:
+        elif in_one_piece and SKIP_DIVISOR * used > limit:
             break
         else:
             free.update(group)
@@ -79,9 +72,9 @@ def never_dropped(
         limit: The room of the cut.
         left: What is left of it for these units.
     """
-    if sum([sizes[i] for i in order]) <= min(left, limit // _DIVISOR_FOR_ALL):
+    if sum([sizes[i] for i in order]) <= min(left, limit // ALL_KEPT_DIVISOR):
         return set(order)
-    return fill(order, sizes, ties, min(left, limit // _DIVISOR_FOR_NEWEST), in_one_piece=True)
+    return fill(order, sizes, ties, min(left, limit // NEWEST_KEPT_DIVISOR), in_one_piece=True)
 
 
 def without_lone_questions(
@@ -168,4 +161,4 @@ def document_share(slicer: Slicer) -> float:
     }
     require = sum([each.require for each in quotas.values()])
     cap = sum([each.cap for each in quotas.values()]) if ContextKind.DOCUMENT.key in quotas else 100.0
-    return min(max(_DOCUMENT_PERCENT, require), cap) / 100.0
+    return min(max(DOCUMENT_PERCENT, require), cap) / 100.0

@@ -132,7 +132,7 @@ _ASKED, _ANSWERED = Meaning(CALL, "assistant", ("call_id",)), Meaning(RESULT, "t
 _SPOKEN, _LASTING = Meaning(OTHER, "assistant"), Meaning(OTHER, "system", lasting=True)
 _ITEMS = {
     "reasoning": Meaning(THINKING, "assistant"),
-    "program": _ASKED,
+    **dict.fromkeys(("function_call", "custom_tool_call", "program"), _ASKED),
     "mcp_approval_request": _ASKED._replace(ids=("id",)),
     "mcp_approval_response": _ANSWERED._replace(ids=("approval_request_id",)),
     "image_generation_call": Meaning(IMAGE, "assistant", price="image"),

@@ -86,17 +86,20 @@ def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[Messa
         role = _role(message, index)
         given = _parts(message, role, index)
         parts = reader(message)
-        if role == "assistant":
-            calls = [_call(part, index) for part in parts if part.path[-1:] in _CALLS]
-            pending = _Pending(calls) if calls else pending
-            ids = iter([call.id for call in calls])
-            answers = 0
-        else:
-            answered = [_answered(part, pending, index) for part in parts if part.path[-1:] in _RESULTS]
-            ids, answers = iter(answered), len(answered)
-        here = _CALLS if role == "assistant" else _RESULTS
-        # Each has the id that was found for it, and everything else has none.
-        parts = [part._replace(id=next(ids) if part.path[-1:] in here else None) for part in parts]
+        named, answers = _CALLS if role == "assistant" else _RESULTS, 0
+        calls: list[_Call] = []
+        for n, part in enumerate(parts):
+            # Only calls of the model and results of the user have ids; everything else has none.
+            own: str | None = None
+            if part.path[-1:] in named and role == "assistant":
+                calls.append(_call(part, index))
+                own = calls[-1].id
+            elif part.path[-1:] in named:
+                own = _answered(part, pending, index)
+                answers += 1
+            if part.id is not own:
+                parts[n] = part._replace(id=own)
+        pending = _Pending(calls) if calls else pending
         speaker = "tool" if answers and answers == len(given) else role
         views.append(view_of(index, speaker, parts, reader.overhead, tuple(_marks(given))))
     return views[start - first :]

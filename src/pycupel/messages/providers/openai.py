@@ -58,29 +58,35 @@ _ODD_ARGUMENTS = Rule(
 _EMPTY = (EMPTY_TEXT.id,)
 
 
-def read_openai(messages: Sequence[Any], parts: PartReader, start: int) -> list[MessageView]:
+def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
     """Read each message from an index on into a view."""
     # The model may be another provider's, whose prices only the walk applies.
-    is_plain = not parts.prices.escapes
-    return [
-        (_read_plain(message, index, parts) if is_plain and message.__class__ is dict else None)
-        or read_message(message, index, parts)
-        for index, message in enumerate(messages[start:], start)
-    ]
+    is_plain = not reader.prices.escapes
+    count, overhead = reader.count, reader.overhead
+    views: list[MessageView] = []
+    add = views.append
+    for index, message in enumerate(messages[start:], start):
+        is_dict = is_plain and message.__class__ is dict
+        if is_dict and len(message) == 2:
+            # Most messages are a role and a text. This takes a quarter of the time of the walk.
+            role, text = message.get("role"), message.get("content")
+            if text.__class__ is role.__class__ is str and role in _SPOKEN:
+                tokens = count(text)
+                parts = (make_part((TEXT, text, tokens, None, "", None, False, _CONTENT, None, 0)),)
+                marks, tokens = () if text else _EMPTY, tokens + overhead
+                add(make_view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, parts)))
+                continue
+        plain = _read_plain(message, index, reader) if is_dict else None
+        add(read_message(message, index, reader) if plain is None else plain)
+    return views
 
 
 def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | None:
-    """Read most messages (a role with a text, calls, or a result) in a quarter of the time of the walk."""
+    """Read a message with nothing but calls or a result, as most are, in a quarter of the time of the walk."""
     role, text = message.get("role"), message.get("content")
     if role.__class__ is not str:
         return None
     if text.__class__ is str:
-        if len(message) == 2 and role in _SPOKEN:
-            tokens = reader.count(text)
-            part = make_part((TEXT, text, tokens, None, "", None, False, _CONTENT, None, 0))
-            marks = () if text else _EMPTY
-            tokens += reader.overhead
-            return make_view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, (part,)))
         call_id = message.get("tool_call_id")
         if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id:
             tokens = reader.count(text)

@@ -63,7 +63,9 @@ def _read(item: Any, index: int, reader: PartReader) -> MessageView:
 
 def _role(item: Any, meaning: Meaning, index: int) -> str:
     """Return who speaks, and check the id by which a call and its result belong together."""
-    found = next((value for name in meaning.ids if (value := field(item, name)) is not None), None)
+    found = None
+    for name in meaning.ids:
+        found = field(item, name) if found is None else found
     if meaning.needs_id or found is not None:
         id_of(found, index, meaning.ids[0])
     # A result without an id answers a call of the provider's own.

@@ -26,7 +26,6 @@ from pycupel import (
     GreedySlice,
     KindScorer,
     KnapsackSlice,
-    NullTraceCollector,
     Pipeline,
     PriorityScorer,
     RecencyScorer,
@@ -35,6 +34,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.analytics import find_min_budget_for, sweep_budgets
+from pycupel.diagnostics import NullTraceCollector
 
 SIZES = (10, 100, 300, 500, 1_000, 2_000, 5_000, 10_000)
 COMPOSITE = CompositeScorer([(RecencyScorer(), 0.5), (PriorityScorer(), 0.3), (KindScorer(), 0.2)])

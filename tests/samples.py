@@ -16,7 +16,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     FrequencyScorer,
     GreedySlice,
     KindScorer,
@@ -32,14 +31,12 @@ from pycupel import (
     ScaledScorer,
     Scorer,
     Slicer,
-    Step,
     StreamSlice,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.placers import FramedPlacer
-from pycupel.scorers import RelevanceScorer, SimilarityScorer
+from pycupel.scorers import Exponential, RelevanceScorer, SimilarityScorer, Step, Window
 from pycupel.slicers import MinScoreSlice
 
 NOW = datetime(2025, 1, 1, 12, tzinfo=UTC)

@@ -22,7 +22,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     FrequencyScorer,
     GreedySlice,
     KindScorer,
@@ -38,11 +37,10 @@ from pycupel import (
     ReflexiveScorer,
     ScaledScorer,
     ScarcityBehavior,
-    Step,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
+from pycupel.scorers import Exponential, Step, Window
 from tests import samples
 
 if TYPE_CHECKING:

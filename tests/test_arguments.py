@@ -21,7 +21,6 @@ from pycupel import (
     CupelError,
     DecayScorer,
     DiagnosticTraceCollector,
-    Exponential,
     FramedPlacer,
     GreedySlice,
     KindScorer,
@@ -40,12 +39,9 @@ from pycupel import (
     ScarcityBehavior,
     Scorer,
     SelectionReport,
-    Step,
     StreamSlice,
-    SystemTimeProvider,
     TagScorer,
     TraceDetailLevel,
-    Window,
 )
 from pycupel.analytics import (
     ItemStatus,
@@ -64,6 +60,7 @@ from pycupel.model import QuotaConstraintMode
 from pycupel.policies import load_policy, preset, save_policy
 from pycupel.registry import CLOCKS, SCORERS
 from pycupel.replay import CacheRates, read_log, replay
+from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 from pycupel.shorten import ToolCall, make_version, superseded
 from pycupel.testing.runs import ReportRunner
 from pycupel.tokens import Counter, item

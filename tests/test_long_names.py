@@ -26,7 +26,6 @@ from pycupel import (
     ReflexiveScorer,
     ScoredItem,
     SimilarityScorer,
-    SliceOutcome,
     TagScorer,
     wire,
 )
@@ -42,6 +41,7 @@ from pycupel.diagnostics import (
 from pycupel.errors import CupelError
 from pycupel.model import ContextKind
 from pycupel.policies import PolicyRegistry, parse_policy, policy_from_dict, policy_to_dict, preset
+from pycupel.protocols import SliceOutcome
 from pycupel.registry import SCORERS
 from pycupel.text import clip, escaped, one_line
 from pycupel.tokens import get_counter

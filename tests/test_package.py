@@ -53,16 +53,20 @@ HEAVY = {
 API = {
     "pycupel": """
         ContextItem ContextBudget ContextKind ContextSource ScoredItem OverflowStrategy Pipeline Policy Ranking
-        Selection select ExplainedResult
+        Selection select select_messages ExplainedResult
         RecencyScorer PriorityScorer KindScorer TagScorer FrequencyScorer ReflexiveScorer CompositeScorer ScaledScorer
         RelevanceScorer SimilarityScorer
-        MetadataTrustScorer MetadataKeyScorer DecayScorer Exponential Step Window SystemTimeProvider BoostedScorer
+        MetadataTrustScorer MetadataKeyScorer DecayScorer BoostedScorer
         GreedySlice KnapsackSlice StreamSlice QuotaSlice CountQuotaSlice CountConstrainedKnapsackSlice MinScoreSlice
         ChronologicalPlacer UShapedPlacer FramedPlacer ScarcityBehavior QuotaEntry CountQuotaEntry ContextResult
-        Scorer Slicer Placer TimeProvider TokenCounter SelectionReport CupelError
-        TraceCollector NullTraceCollector DiagnosticTraceCollector TraceDetailLevel
+        Scorer Slicer Placer SelectionReport CupelError
+        TraceCollector DiagnosticTraceCollector TraceDetailLevel
     """,
-    "pycupel.scorers": "RelevanceScorer SimilarityScorer clear_caches rescale_hints",
+    "pycupel.scorers": """
+        RelevanceScorer SimilarityScorer clear_caches rescale_hints Exponential Step Window SystemTimeProvider
+    """,
+    "pycupel.protocols": "Scorer Slicer Placer Shortener TimeProvider TokenCounter SliceOutcome",
+    "pycupel.pipeline": "Pipeline Policy Ranking Selection merge_sources",
     "pycupel.diagnostics": """
         SelectionReport IncludedItem ExcludedItem InclusionReason
         BudgetExceeded ScoredTooLow Deduplicated QuotaCapExceeded QuotaRequireDisplaced NegativeTokens PinnedOverride

@@ -20,14 +20,11 @@ from pycupel import (
     RecencyScorer,
     ScoredItem,
     Scorer,
-    SliceOutcome,
     Slicer,
-    SystemTimeProvider,
-    TimeProvider,
-    TokenCounter,
 )
-from pycupel.protocols import checked_placer, checked_scorer, checked_slicer
+from pycupel.protocols import SliceOutcome, TimeProvider, TokenCounter, checked_placer, checked_scorer, checked_slicer
 from pycupel.registry import PLACERS, SCORERS, SLICERS
+from pycupel.scorers import SystemTimeProvider
 
 SCORER = "a scorer: an object with score(item, all_items)"
 SLICER = "a slicer: an object with slice(scored_items, budget)"

@@ -88,7 +88,9 @@ def test_every_strategy_has_exactly_one_name(names: Any, package: Any, suffix: s
     assert sorted(cls.__name__ for cls in names.values()) == sorted(exported)
 
 
-@pytest.mark.parametrize(("name", "cls"), [("exponential", pycupel.Exponential), ("step", pycupel.Step)])
+@pytest.mark.parametrize(
+    ("name", "cls"), [("exponential", pycupel.scorers.Exponential), ("step", pycupel.scorers.Step)]
+)
 def test_curves_by_name(name: str, cls: type[Any]) -> None:
     assert CURVES[name] is cls
 
@@ -100,7 +102,7 @@ def test_a_class_of_a_higher_layer_is_imported_when_it_is_used() -> None:
 
 
 def test_there_is_one_clock() -> None:
-    assert dict(CLOCKS) == {"system": pycupel.SystemTimeProvider()}
+    assert dict(CLOCKS) == {"system": pycupel.scorers.SystemTimeProvider()}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_registry_is_a_mapping_of_canonical_names() -> None:
 
 def test_classes_and_clocks_have_names() -> None:
     assert SCORERS.name_of(pycupel.MetadataTrustScorer) == "metadataTrust"
-    assert CLOCKS.name_of(pycupel.SystemTimeProvider()) == "system"
+    assert CLOCKS.name_of(pycupel.scorers.SystemTimeProvider()) == "system"
     assert SCORERS.name_of(pycupel.RecencyScorer()) is None
     assert SCORERS.name_of(object) is None
 
@@ -138,7 +140,7 @@ class Mine(pycupel.RecencyScorer):
 
 @pytest.mark.parametrize("registry", registries.REGISTRIES, ids=lambda registry: registry.what)
 def test_what_is_registered_is_found_by_name_and_by_itself(registry: Registry) -> None:
-    entry: Any = pycupel.SystemTimeProvider().now if registry is CLOCKS else Mine
+    entry: Any = pycupel.scorers.SystemTimeProvider().now if registry is CLOCKS else Mine
     assert registry.register("my-own", entry) is entry
     assert registry["my-own"] is registry["myOwn"] is registry["MY_OWN"] is entry
     assert registry.name_of(entry) == list(registry)[-1] == "my-own"

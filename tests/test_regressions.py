@@ -25,7 +25,6 @@ from pycupel import (
     QuotaSlice,
     RecencyScorer,
     ScoredItem,
-    SystemTimeProvider,
     TagScorer,
 )
 from pycupel.conformance import run_suite
@@ -40,6 +39,7 @@ from pycupel.errors import (
     SlicerContractError,
 )
 from pycupel.registry import SLICERS
+from pycupel.scorers import SystemTimeProvider
 
 
 @pytest.mark.parametrize(

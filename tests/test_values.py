@@ -21,7 +21,6 @@ from pycupel import (
     ContextItem,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     GreedySlice,
     KindScorer,
     KnapsackSlice,
@@ -32,13 +31,11 @@ from pycupel import (
     QuotaSlice,
     RecencyScorer,
     ScoredItem,
-    Step,
-    SystemTimeProvider,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.model import ScarcityBehavior
+from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
 STRATEGIES: list[Any] = [*SCORERS, *SLICERS, *PLACERS]

@@ -1,7 +1,6 @@
 """pycupel selects and orders the best context for a language model under a token budget, and explains every decision.
 
-    from pycupel import select
-    from pycupel.messages import select_messages
+    from pycupel import select, select_messages
 
     context = select(items, 8_000, policy="rag").items
     messages = select_messages(history, 8_000).messages
@@ -18,17 +17,17 @@ TYPE_CHECKING = False
 __version__ = "0.1.0"
 
 _NAMES = {
-    ".diagnostics": "DiagnosticTraceCollector NullTraceCollector SelectionReport TraceCollector TraceDetailLevel",
+    ".diagnostics": "DiagnosticTraceCollector SelectionReport TraceCollector TraceDetailLevel",
     ".errors": "CupelError",
+    ".messages": "select_messages",
     ".model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
     ".pipeline": "Pipeline Policy Ranking Selection",
-    ".pipeline.sources": "merge_sources",
     ".placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
-    ".protocols": "Placer Scorer SliceOutcome Slicer TimeProvider TokenCounter",
-    ".scorers": "BoostedScorer CompositeScorer DecayScorer Exponential FrequencyScorer KindScorer MetadataKeyScorer "
+    ".protocols": "Placer Scorer Slicer",
+    ".scorers": "BoostedScorer CompositeScorer DecayScorer FrequencyScorer KindScorer MetadataKeyScorer "
     "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
-    "Step SystemTimeProvider TagScorer Window rescale_hints",
+    "TagScorer",
     ".selecting": "ContextResult ExplainedResult select",
     ".slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
     "StreamSlice",
@@ -63,12 +62,12 @@ if TYPE_CHECKING:
     )
     from pycupel.diagnostics import (
         DiagnosticTraceCollector as DiagnosticTraceCollector,
-        NullTraceCollector as NullTraceCollector,
         SelectionReport as SelectionReport,
         TraceCollector as TraceCollector,
         TraceDetailLevel as TraceDetailLevel,
     )
     from pycupel.errors import CupelError as CupelError
+    from pycupel.messages import select_messages as select_messages
     from pycupel.model import (
         ContextBudget as ContextBudget,
         ContextItem as ContextItem,
@@ -86,7 +85,6 @@ if TYPE_CHECKING:
         Ranking as Ranking,
         Selection as Selection,
     )
-    from pycupel.pipeline.sources import merge_sources as merge_sources
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
         FramedPlacer as FramedPlacer,
@@ -95,16 +93,12 @@ if TYPE_CHECKING:
     from pycupel.protocols import (
         Placer as Placer,
         Scorer as Scorer,
-        SliceOutcome as SliceOutcome,
         Slicer as Slicer,
-        TimeProvider as TimeProvider,
-        TokenCounter as TokenCounter,
     )
     from pycupel.scorers import (
         BoostedScorer as BoostedScorer,
         CompositeScorer as CompositeScorer,
         DecayScorer as DecayScorer,
-        Exponential as Exponential,
         FrequencyScorer as FrequencyScorer,
         KindScorer as KindScorer,
         MetadataKeyScorer as MetadataKeyScorer,
@@ -115,11 +109,7 @@ if TYPE_CHECKING:
         RelevanceScorer as RelevanceScorer,
         ScaledScorer as ScaledScorer,
         SimilarityScorer as SimilarityScorer,
-        Step as Step,
-        SystemTimeProvider as SystemTimeProvider,
         TagScorer as TagScorer,
-        Window as Window,
-        rescale_hints as rescale_hints,
     )
     from pycupel.selecting import (
         ContextResult as ContextResult,

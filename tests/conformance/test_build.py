@@ -18,7 +18,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     FramedPlacer,
     FrequencyScorer,
     GreedySlice,
@@ -38,17 +37,16 @@ from pycupel import (
     ScaledScorer,
     ScarcityBehavior,
     ScoredItem,
-    Step,
     StreamSlice,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.conformance import vectors as build
 from pycupel.conformance.vectors import VectorError
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import InvalidBudgetError, InvalidItemError, ScorerConfigError
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry
+from pycupel.scorers import Exponential, Step, Window
 from tests import registries
 
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)

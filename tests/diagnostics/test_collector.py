@@ -20,7 +20,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DiagnosticTraceCollector,
-    NullTraceCollector,
     OverflowStrategy,
     Pipeline,
     ReflexiveScorer,
@@ -31,6 +30,7 @@ from pycupel import (
 from pycupel.diagnostics import (
     ExcludedItem,
     IncludedItem,
+    NullTraceCollector,
     OverflowEvent,
     PipelineStage,
     StageTraceSnapshot,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, Pipeline, ReflexiveScorer, merge_sources
+from pycupel import ContextItem, Pipeline, ReflexiveScorer
 from pycupel.errors import InvalidArgumentError
+from pycupel.pipeline import merge_sources
 from pycupel.pipeline.sources import MergedSources
 from pycupel.slicers import StreamSlice
 from tests import virtual_time

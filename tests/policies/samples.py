@@ -15,7 +15,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     FrequencyScorer,
     KindScorer,
     KnapsackSlice,
@@ -32,15 +31,13 @@ from pycupel import (
     ScarcityBehavior,
     Scorer,
     Slicer,
-    Step,
     StreamSlice,
-    SystemTimeProvider,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.errors import DocumentError
 from pycupel.policies import policy_from_dict
+from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 
 RECENCY = {"type": "recency", "weight": 1}
 HOUR = timedelta(hours=1)

@@ -31,13 +31,12 @@ from pycupel import (
     Scorer,
     Slicer,
     StreamSlice,
-    SystemTimeProvider,
     TagScorer,
     UShapedPlacer,
-    Window,
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import CHAT, policy_from_dict, policy_to_dict
+from pycupel.scorers import SystemTimeProvider, Window
 from tests import registries
 from tests.policies.samples import (
     COUNT_ENTRIES,

@@ -33,15 +33,14 @@ from pycupel import (
     ScoredItem,
     Scorer,
     Slicer,
-    SystemTimeProvider,
-    TimeProvider,
     UShapedPlacer,
-    Window,
 )
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
 from pycupel.policies.files import PolicyFormat
+from pycupel.protocols import TimeProvider
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS
+from pycupel.scorers import SystemTimeProvider, Window
 from pycupel.scorers.decay import Curve
 from tests import registries
 

@@ -24,12 +24,11 @@ from pycupel import (
     RelevanceScorer,
     ScaledScorer,
     SimilarityScorer,
-    SystemTimeProvider,
     TagScorer,
-    Window,
 )
 from pycupel.policies import policy_from_dict, policy_to_dict
 from pycupel.registry import CLOCKS
+from pycupel.scorers import SystemTimeProvider, Window
 from tests import registries
 from tests.policies.samples import HOUR, SHARE_ENTRIES, decay, mistakes, refused
 from tests.strategies import NOW, FixedClock

@@ -21,7 +21,6 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     FrequencyScorer,
     GreedySlice,
     KindScorer,
@@ -40,17 +39,15 @@ from pycupel import (
     ScarcityBehavior,
     Scorer,
     Slicer,
-    Step,
     StreamSlice,
-    SystemTimeProvider,
     TagScorer,
-    Window,
     select,
 )
 from pycupel.errors import CupelError, DocumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
 from pycupel.policies.files import PolicyFormat
 from pycupel.registry import CLOCKS, SCORERS
+from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 from tests import registries, strategies
 from tests.examples import examples
 

@@ -12,19 +12,10 @@ from typing import Any
 
 import pytest
 
-from pycupel import (
-    CompositeScorer,
-    ContextBudget,
-    ContextItem,
-    DecayScorer,
-    Exponential,
-    Pipeline,
-    Step,
-    SystemTimeProvider,
-    TimeProvider,
-    Window,
-)
+from pycupel import CompositeScorer, ContextBudget, ContextItem, DecayScorer, Pipeline
 from pycupel.errors import ScorerConfigError
+from pycupel.protocols import TimeProvider
+from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 from tests.strategies import FixedClock
 
 # The reference time of the chapter's outlines.

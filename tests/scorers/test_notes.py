@@ -24,9 +24,8 @@ from pycupel import (
     ReflexiveScorer,
     ScaledScorer,
     TagScorer,
-    Window,
 )
-from pycupel.scorers import _traits
+from pycupel.scorers import Window, _traits
 from pycupel.scorers._base import WrappingScorer
 from tests.strategies import NOW, FixedClock
 

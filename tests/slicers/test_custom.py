@@ -20,11 +20,11 @@ from pycupel import (
     Pipeline,
     QuotaSlice,
     ScoredItem,
-    SliceOutcome,
     Slicer,
 )
 from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import CupelError, SlicerContractError
+from pycupel.protocols import SliceOutcome
 from tests.strategies import RawHintScorer
 
 BUDGET = ContextBudget(100)

@@ -43,7 +43,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import InvalidArgumentError, InvalidItemError
-from pycupel.testing import SelectionReportAssertionError, SelectionReportChain, should
+from pycupel.testing import SelectionReportAssertionChain, SelectionReportAssertionError, should
 from pycupel.testing.runs import ReasonName
 from tests.examples import examples
 from tests.testing.reports import dropped, kept, report_of, scored
@@ -52,7 +52,7 @@ EMPTY = report_of()
 COPY = Deduplicated("text")
 IMPOSSIBLE = NegativeTokens(-1)
 
-Assertion = Callable[[SelectionReportChain], SelectionReportChain]
+Assertion = Callable[[SelectionReportAssertionChain], SelectionReportAssertionChain]
 
 
 def passes(report: SelectionReport, assertion: Assertion) -> None:
@@ -80,7 +80,7 @@ def notes(report: SelectionReport, assertion: Assertion) -> list[str]:
 @pytest.mark.proves("S-TV-01")
 def test_a_report_begins_a_chain_that_holds_it() -> None:
     chain = EMPTY.should()
-    assert isinstance(chain, SelectionReportChain)
+    assert isinstance(chain, SelectionReportAssertionChain)
     assert chain.report is EMPTY
     assert should(EMPTY) == chain
 
@@ -93,7 +93,7 @@ def test_the_chain_cannot_be_changed() -> None:
 @pytest.mark.proves("S-TV-02", "S-TV-E1")
 def test_there_are_the_13_assertions_of_the_chapter_and_extensions() -> None:
     """TV-02, TV-14: the chapter's names in snake_case."""
-    assert [name for name in vars(SelectionReportChain) if not name.startswith("_") and name != "report"] == [
+    assert [name for name in vars(SelectionReportAssertionChain) if not name.startswith("_") and name != "report"] == [
         "include_item_with_kind",
         "include_item_matching",
         "include_exactly_n_items_with_kind",

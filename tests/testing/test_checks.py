@@ -19,16 +19,16 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DecayScorer,
-    Exponential,
     GreedySlice,
     KnapsackSlice,
     RecencyScorer,
     ScarcityBehavior,
     ScoredItem,
-    SliceOutcome,
     UShapedPlacer,
 )
 from pycupel.diagnostics import CountCapExceeded
+from pycupel.protocols import SliceOutcome
+from pycupel.scorers import Exponential
 from pycupel.testing._contract import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
 from pycupel.testing.runs import FixedTimeProvider
 

@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pycupel import ContextItem, DecayScorer, Exponential, TimeProvider
+from pycupel import ContextItem, DecayScorer
 from pycupel.errors import InvalidArgumentError
+from pycupel.protocols import TimeProvider
+from pycupel.scorers import Exponential
 from pycupel.testing.runs import FixedTimeProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -19,7 +19,7 @@ from pycupel.values import sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy, PresetName
-    from pycupel.testing.chain import SelectionReportChain
+    from pycupel.testing.chain import SelectionReportAssertionChain
 
 
 _put = object.__setattr__
@@ -182,11 +182,11 @@ class SelectionReport:
         """
         return explain(self, item, score_parts(self), pipeline, items)
 
-    def should(self) -> SelectionReportChain:
+    def should(self) -> SelectionReportAssertionChain:
         """Start a chain of assertions: `report.should().include_item_with_kind("Document")`."""
-        from pycupel.testing.chain import SelectionReportChain  # noqa: PLC0415
+        from pycupel.testing.chain import SelectionReportAssertionChain  # noqa: PLC0415
 
-        return SelectionReportChain(self)
+        return SelectionReportAssertionChain(self)
 
     def to_text(self, *, color: bool = False, parts: bool = False, unicode: bool = True) -> str:
         """Format the whole report for a terminal of 80 columns; `pycupel.render` has more options.

@@ -25,7 +25,7 @@ Nothing here needs pytest. For pytest there is a plug-in, `pycupel_pytest`, with
 from __future__ import annotations
 
 from pycupel.testing._contract import StrategyCheckError, check_placer, check_scorer, check_slicer
-from pycupel.testing.chain import SelectionReportChain, should
+from pycupel.testing.chain import SelectionReportAssertionChain, should
 from pycupel.testing.runs import (
     FixedTimeProvider,
     ReportRunner,
@@ -36,9 +36,9 @@ from pycupel.testing.runs import (
 __all__ = [
     "FixedTimeProvider",
     "ReportRunner",
+    "SelectionReportAssertionChain",
     "SelectionReportAssertionError",
     "SelectionReportAssertionException",
-    "SelectionReportChain",
     "StrategyCheckError",
     "check_placer",
     "check_scorer",

@@ -63,16 +63,16 @@ __tracebackhide__ = True
 _INCLUDED_PREDICATE = "lambda included: included.score > 0.5"
 
 
-def should(report: SelectionReport) -> SelectionReportChain:
+def should(report: SelectionReport) -> SelectionReportAssertionChain:
     """Start a chain of assertions, like `report.should()`.
 
     Raises:
         TypeError: it is not a report.
     """
-    return SelectionReportChain(report)
+    return SelectionReportAssertionChain(report)
 
 
-class SelectionReportChain(ReportSubject):
+class SelectionReportAssertionChain(ReportSubject):
     """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
 
     Kinds may be strings. A predicate is a function that returns something true or false.

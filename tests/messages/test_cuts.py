@@ -16,7 +16,7 @@ from pycupel import ContextItem, CountQuotaEntry, CountQuotaSlice, Policy, Recen
 from pycupel.diagnostics import BudgetExceeded, CountCapExceeded, Filtered
 from pycupel.errors import DocumentError, InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import Dropped, MessageSelection, lint_messages, select_messages
-from pycupel.messages.changes import Cut
+from pycupel.messages.result import Cut
 from tests.messages.chats import (
     Message,
     answer,

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import select_messages
-from pycupel.messages.plan import Plan, limits_of
+from pycupel.messages.room import Plan, limits_of
 from tests.examples import examples
 from tests.messages.chats import (
     answer,

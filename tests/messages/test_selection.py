@@ -653,7 +653,7 @@ def test_annotations_can_be_evaluated(function: Callable[..., Any]) -> None:
 
 def test_importing_messages_does_not_look_for_installed_packages() -> None:
     loaded = loaded_by("import pycupel.messages")
-    assert "pycupel.messages.selection" in loaded
+    assert "pycupel.messages.api" in loaded
     assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"} & loaded
 
 

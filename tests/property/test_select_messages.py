@@ -14,7 +14,7 @@ from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.history import Unit
 from pycupel.messages.options import ProviderName, UnitName
-from pycupel.messages.plan import limits_of
+from pycupel.messages.room import limits_of
 from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral

@@ -159,9 +159,6 @@ def _axis(marks: str, calls: int) -> str:
     return line if "C" in line[-len(last) :] or len(line) < len(last) + 2 else line[: -len(last)] + last
 
 
-# `pycupel context`: show where the window of a logged session goes, and what policies would have sent.
-
-
 EXAMPLE = """
 pycupel demo transcript > session.jsonl
 pycupel context session.jsonl

@@ -103,12 +103,6 @@ def messages() -> list[dict[str, Any]]:
     return found
 
 
-# `pycupel demo`: demonstrate a selection, or write data for the other verbs.
-#
-# The session is invented: an engineer and an agent investigate a failing checkout service, and have gathered far more
-# text than the model should read.
-
-
 EXAMPLE = """
 pycupel demo
 pycupel demo transcript > session.jsonl

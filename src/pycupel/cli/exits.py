@@ -22,9 +22,6 @@ def screen_width() -> int:
         return _USUAL
 
 
-# Exit codes, and errors as one message on stderr instead of a traceback.
-
-
 FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
 

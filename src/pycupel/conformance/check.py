@@ -189,9 +189,6 @@ def _is_list_of_tables(value: Any) -> bool:
     return is_list(value) and any(isinstance(each, dict) for each in value)
 
 
-# Run one vector, stage by stage.
-
-
 _ERRORS: Mapping[str, type[errors.CupelError]] = {
     "PinnedExceedsBudget": errors.PinnedExceedsBudgetError,
     "Overflow": errors.BudgetOverflowError,

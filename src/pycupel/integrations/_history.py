@@ -14,8 +14,8 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.parts import with_result_texts
-from pycupel.messages.plan import limits_of
 from pycupel.messages.providers._writing import MessagePart, Written, shorter_results, system_of, text, written_for
+from pycupel.messages.room import limits_of
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_name, suggestion
 from pycupel.pipeline import Policy, PresetName
@@ -114,9 +114,6 @@ def model_name_of(model: Any) -> str | None:
     """Return the model's own name, from the first of the attributes that usually have it."""
     found = (getattr(model, name, None) for name in _NAME_FIELDS)
     return next((each for each in found if isinstance(each, str)), None)
-
-
-# Common parts of the hooks for chat histories: their options, and how they select.
 
 
 # For how many conversations a hook caches the last selection, which only makes the next one faster.

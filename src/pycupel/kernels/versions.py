@@ -359,22 +359,6 @@ def _by_weight_and_loss(state: _State) -> tuple[int, int]:
     return state[0], state[1]
 
 
-# The multiple-choice knapsack: at most one version of each item, with the highest total value.
-#
-# 1. Of each item only the versions count that no combination of its others beats: the corners of its upper hull. From
-# one corner to the next is a *step*, with a price: value per weight. All steps, the best price first, are taken until
-# one does not fit, the *break*. The break's price, for all capacity, is a bound that no selection exceeds. 2. Against
-# that price, every version *loses* something beside the best one of its item. A selection is worth the bound    less
-# what its versions lose and less what it leaves empty, so what loses more than the gap between the bound and the
-# best selection known cannot be part of a better one. 3. The rest, the *core*, is enumerated, the smallest losses
-# first. Of states with the same weight the better survives,    and only while it can still beat the best selection
-# known. Where that makes more states than a table of the core    would cost, the table is built. 4. Leftover capacity
-# makes items longer, the first ones first, if that costs no value.
-#
-# Ties: of an item's versions with equal value the lightest counts; of steps with equal prices the earlier item's comes
-# first; and a selection replaces another only if it is worth more.
-
-
 EXACT_ITEMS = 200
 """The number of items up to which the search does not stop early."""
 

@@ -14,26 +14,11 @@ Messages may be dicts or objects from the provider's library; they are never cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pycupel.lazy import load_when_used
+from pycupel.messages.api import aselect_messages, lint_messages, select_messages, to_items
 from pycupel.messages.counting import Usage, count_messages, tokens_by_kind
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
-from pycupel.messages.result import ExplainedSelection, MessageSelection
-from pycupel.messages.selection import aselect_messages, select_messages
-
-if TYPE_CHECKING:
-    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
-    from pycupel.messages.items import to_items
-    from pycupel.messages.lint import lint_messages
-    from pycupel.messages.providers._base import Finding
-else:
-    # Imported on first use, because many calls of `select_messages` need none of them.
-    __getattr__, __dir__ = load_when_used(
-        __name__,
-        {".changes": "Cut Dropped ShortenedMessage", ".items": "to_items", ".lint": "Finding lint_messages"},
-    )
-
+from pycupel.messages.providers._base import Finding
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 
 __all__ = [
     "Cut",

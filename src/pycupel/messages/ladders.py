@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from pycupel.messages.history import History
 from pycupel.messages.parts import MessageView, Part
-from pycupel.messages.plan import BASE_UNITS, ERROR_WEIGHT, SPOKEN_WEIGHT, STUB_UNITS
 from pycupel.messages.providers._tables import CALL, RESULT
+from pycupel.messages.room import BASE_UNITS, ERROR_WEIGHT, SPOKEN_WEIGHT, STUB_UNITS
 from pycupel.model import ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener

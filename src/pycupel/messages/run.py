@@ -1,31 +1,247 @@
-"""Run a request: continue the previous selection, replay the rest of the history, and assemble the result."""
+"""A call of `select_messages` from its checked options to its result."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.errors import UnitTooLargeError
-from pycupel.messages.choice import choose
-from pycupel.messages.counting import usage_of
-from pycupel.messages.cuts import START, Replayed, replay
-from pycupel.messages.cutter import Candidates, HistoryCutter
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
+from pycupel.messages.counting import Beside, resolve_counter, usage_of
+from pycupel.messages.cuts import START, Candidates, HistoryCutter, Replayed, State, replay
+from pycupel.messages.detect import resolve_provider
+from pycupel.messages.documents import choose
 from pycupel.messages.history import History
+from pycupel.messages.memory import Fingerprints, Reading, owners_of, read_on, shape_of
+from pycupel.messages.options import DEFAULT_KEEP, TooLarge, UnitName, checked_list
 from pycupel.messages.parts import MessageView
-from pycupel.messages.plan import Plan, limits_of
 from pycupel.messages.providers._base import Provider
-from pycupel.messages.reading import Reading
-from pycupel.messages.record import Record
-from pycupel.messages.request import Request
-from pycupel.messages.result import ExplainedSelection, MessageSelection, ResultText
+from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
+from pycupel.messages.room import Plan, limits_of, summary_room
+from pycupel.messages.slicing import document_share
 from pycupel.model import ContextBudget
+from pycupel.model.checks import checked_bool, checked_count, checked_iterable, checked_name, checked_str, wrong_type
+from pycupel.pipeline.policy import as_policy
 from pycupel.text import number_text
+from pycupel.tokens.limits import BudgetLike, allowance
 
 if TYPE_CHECKING:
-    from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
+    from pycupel.messages.documents import DocumentItem
+    from pycupel.messages.result import Cut, Dropped, ShortenedMessage
+    from pycupel.messages.shortening import Shortening
     from pycupel.messages.summary import SummaryRequest
+
+
+# In the repr of an object whose class does not define one.
+_ADDRESS = " at 0x"
+
+
+class Record:
+    """Recognises an earlier selection from the start of a history, with the same arguments."""
+
+    def __init__(self, history: History, fingerprints: Fingerprints, facts: tuple[object, ...]) -> None:
+        self._history = history
+        self._facts = (history.provider.name, *facts)
+        self._count = len(history.tokens)
+        self._fingerprints = fingerprints
+        self._owners = owners_of(history.units, self._count)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the fingerprint of the whole history and the arguments."""
+        return self._fingerprint(self._count)
+
+    def _fingerprint(self, end: int) -> str:
+        # Counters and pins may be functions, so compare their results for the messages.
+        tokens, pins = self._history.tokens[:end], self._history.pins
+        return self._fingerprints.of_first(end, tokens, pins[: bisect_left(pins, end)], self._facts)
+
+    def continues(self, previous: MessageSelection) -> bool:
+        """Whether the selection was made from the start of this history, with the same arguments."""
+        if previous.reading is None and any(_ADDRESS in fact for fact in self._facts if isinstance(fact, str)):
+            # The selection was stored, so another object may have got the address of its strategy.
+            return False
+        end = previous.history_length
+        return end <= self._count and previous.fingerprint == self._fingerprint(end)
+
+    def state_of(self, previous: MessageSelection | None) -> State:
+        """Return where the replay may continue: the last checkpoint of `previous` that is also a point here."""
+        if previous is None:
+            return START
+        history = self._history
+        points = {*history.points, 0}
+        reasons = {each.index: each.reason for each in previous.dropped}
+        for checkpoint in reversed(previous.checkpoints):
+            end = checkpoint.end
+            if end in points and end < self._count and checkpoint.shape == shape_of(self._owners[:end]):
+                gone = {bisect_left(history.firsts, n): reasons[n] for n in checkpoint.gone}
+                return State(end, gone, checkpoint.texts)
+        return START
+
+    def checkpoints(self, replayed: Replayed) -> tuple[Checkpoint, ...]:
+        """Return the last point before the end, and the end itself, which may become a point."""
+        return self._checkpoint(replayed.before), self._checkpoint(replayed.now)
+
+    def _checkpoint(self, state: State) -> Checkpoint:
+        units = self._history.units
+        return Checkpoint(
+            state.end,
+            tuple(sorted([units[i].indices[0] for i in state.gone])),
+            shape_of(self._owners[: state.end]),
+            state.texts,
+        )
+
+
+# Prepare a call of `select_messages`: check the arguments, read the history, plan the budget.
+
+
+class Request:
+    """A prepared call of `select_messages`, which documents the arguments.
+
+    Attributes:
+        source: The caller's messages.
+        documents: The caller's documents.
+        budget: The caller's budget in tokens, within the limits of the model.
+        policy: The policy.
+        query: The caller's query, or None.
+        previous: The previous selection, or None.
+        summarize: The caller's function, or None.
+        explain: Whether to make a report.
+        too_large: What to do with a unit that is larger than the budget.
+        shortening: How to shorten results; None if they are not shortened.
+        notes: Which options have no effect, and whether the model takes less than the budget.
+        strategies: The scorer, the slicer and the shortener.
+        count: Counts the tokens of a text.
+        beside: What is sent beside the messages.
+        fingerprints: The fingerprints of the messages.
+        history: The history.
+        hits: The documents, each in its newest version.
+        replaced: The older versions, each with the document that replaces it.
+        summary_room: The tokens reserved for a summary.
+        plan: How many tokens the history may use.
+        facts: Everything besides the messages that cuts depend on.
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Any],
+        budget: BudgetLike,
+        *,
+        provider: Any,
+        model: Any,
+        policy: Any,
+        query: Any,
+        unit: Any,
+        counter: Any,
+        pin: Any,
+        previous: Any,
+        documents: Any,
+        system: Any,
+        tools: Any,
+        stable: Any,
+        shorten: Any,
+        keep: Any,
+        exclude: Any,
+        summarize: Any,
+        summary_tokens: Any,
+        too_large: Any,
+        explain: Any,
+    ) -> None:
+        self.policy = as_policy(policy)
+        self.query = None if query is None else checked_str("query", query)
+        shortener = self.policy.shorten if shorten is None else shorten
+        usual = "drop" if shortener is None else "shorten"
+        self.too_large = usual if too_large is None else checked_name("too_large", too_large, get_args(TooLarge))
+        newest = checked_count("keep", keep, InvalidArgumentError)
+        names = enumerate(checked_iterable("exclude", "names of tools", exclude))
+        excluded = frozenset(checked_str(f"exclude[{i}]", each) for i, each in names)
+        self.shortening = _shortening(shortener, newest, excluded, to_fit=self.too_large == "shorten")
+        self.notes = tuple(_unused(newest, excluded)) if self.shortening is None else ()
+        self.strategies = (self.policy.scorer, self.policy.slicer, shortener)
+        if previous is not None and not isinstance(previous, MessageSelection):
+            raise wrong_type("previous", "a MessageSelection", previous)
+        self.previous = previous
+        self.explain = checked_bool("explain", explain)
+        unit_name = checked_name("unit", unit, get_args(UnitName))
+        self.source = tuple(checked_list("messages", messages))
+        allowed = allowance(budget, model, self.policy.models)
+        self.budget = allowed.budget
+        self.notes += allowed.notes
+
+        known_provider = resolve_provider(self.source, provider, model)
+        self.count = resolve_counter(counter, known_provider, model)
+        self.beside = Beside(known_provider, self.count, system, tools)
+        self.fingerprints = Fingerprints(self.source)
+        past = None if previous is None else previous.reading
+        views = read_on(self.source, known_provider, self.count, self.fingerprints, past)
+        self.history = History(self.source, known_provider, views, unit_name, pin)
+        _refuse_broken(self.history)
+        self.documents = [] if documents is None else checked_list("documents", documents)
+        self.hits, self.replaced = _read_documents(self.documents, self.count)
+
+        limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens + self.beside.reply)
+        self.summarize = summarize
+        self.summary_room = summary_room(summarize, summary_tokens, max(0, limits.unreserved_capacity))
+        self.plan = Plan(
+            limits,
+            self.hits,
+            0.0 if documents is None else document_share(self.policy.slicer),
+            has_target=isinstance(self.budget, ContextBudget),
+            stable=checked_bool("stable", stable),
+            summary_room=self.summary_room,
+        )
+        self.facts = (*self.plan.facts, unit_name, repr(self.policy.scorer), repr(self.policy.slicer))
+        if allowed.limits is not None:
+            self.facts += tuple(allowed.limits)
+        if summarize is not None:
+            # Without anything to summarise, a missing summary does not mean that it failed.
+            self.facts += ("summarize",)
+        if self.shortening is not None:
+            self.facts += self.shortening.facts
+
+
+def _shortening(shortener: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening | None:
+    if shortener is None and not to_fit:
+        return None
+    from pycupel.messages.shortening import shortening_of  # noqa: PLC0415 - a quarter of what there is to import
+
+    return shortening_of(shortener, keep, exclude, to_fit=to_fit)
+
+
+def _unused(keep: int, exclude: frozenset[str]) -> Iterator[str]:
+    """Say which options are only for results that are shortened."""
+    changed = {"keep": keep != DEFAULT_KEEP, "exclude": bool(exclude)}
+    names = [name for name, is_changed in changed.items() if is_changed]
+    if names:
+        have = "has" if len(names) == 1 else "have"
+        yield f'{" and ".join(names)} {have} no effect, because results are not shortened; pass shorten="results"'
+
+
+def _refuse_broken(history: History) -> None:
+    """Raise if every message is broken, because an empty list would be rejected without a reason."""
+    if history.units and len(history.broken) == len(history.units):
+        raise InvalidArgumentError(
+            f"{history.provider.name} would reject every message. First problem: {history.broken[0]}",
+            argument="messages",
+            hint="lint_messages lists all problems.",
+        )
+
+
+def _read_documents(
+    documents: Sequence[Any], count: Callable[[str], int]
+) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
+    """Return the newest version of each document, and the older ones, each with its replacement."""
+    if not documents:
+        return [], []
+    from pycupel.messages.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any
+
+    return newest_of_each(read_documents(documents, count))
+
+
+# Run a request: continue the previous selection, replay the rest of the history, and assemble the result.
+
 
 _PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
@@ -196,7 +412,7 @@ def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[
     by_index = sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0))
     if not by_index:
         return ()
-    from pycupel.messages.changes import make_dropped  # noqa: PLC0415 - many calls drop nothing
+    from pycupel.messages.result import make_dropped  # noqa: PLC0415 - many calls drop nothing
 
     return make_dropped(by_index)
 
@@ -221,7 +437,7 @@ def _cut(history: History, replayed: Replayed, kept: Sequence[int]) -> Cut | Non
     removed = history.tokens_of(dropped) + sum(saved.values())
     if not removed:
         return None
-    from pycupel.messages.changes import Cut  # noqa: PLC0415 - many calls cut nothing
+    from pycupel.messages.result import Cut  # noqa: PLC0415 - many calls cut nothing
 
     # Dropped messages are gone, and shortened ones are new.
     first = min([*(history.units[i].indices[0] for i in dropped), *saved])

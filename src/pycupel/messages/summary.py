@@ -7,15 +7,14 @@ from dataclasses import replace
 from inspect import isawaitable, iscoroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pycupel.messages.changes import Cut
 from pycupel.messages.counting import Usage
 from pycupel.messages.history import History
-from pycupel.messages.result import MessageSelection
+from pycupel.messages.result import Cut, MessageSelection
 from pycupel.text import LONGEST_NAME, describe, shortened
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
-    from pycupel.messages.request import Request
+    from pycupel.messages.run import Request
 
 
 class SummaryRequest(NamedTuple):

@@ -11,11 +11,18 @@ from pycupel.codecs.records import Field, Record, derive_fields
 from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
-from pycupel.messages.changes import Cut, Dropped, ShortenedMessage
 from pycupel.messages.counting import Usage
 from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.result import Checkpoint, ExplainedSelection, MessageSelection, ResultText
+from pycupel.messages.result import (
+    Checkpoint,
+    Cut,
+    Dropped,
+    ExplainedSelection,
+    MessageSelection,
+    ResultText,
+    ShortenedMessage,
+)
 from pycupel.text import describe
 from pycupel.wire import documents as reports
 from pycupel.wire.items import BUDGET

@@ -71,12 +71,6 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {str(by_key[near[0]])!r}?" if near else ""
 
 
-# Argument checks shared by all constructors: one wording for each mistake, and the argument's name in the error.
-#
-# `name` is what an error calls the value. It begins with the parameter that the user passed, as in `tokens`,
-# `tags[3]` or `entries[0]: weight`; that parameter becomes the error's `argument`.
-
-
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Function = TypeVar("_Function")
 _Error = Callable[..., ValueError]

@@ -190,12 +190,6 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else value
 
 
-# Write a report as one HTML page that needs no network, no dependencies and no build.
-#
-# The page is a template, a style sheet and a script, three files beside this module, and the data as JSON. Its
-# Content-Security-Policy allows these very texts and nothing else, and the script shows data only as text.
-
-
 _TITLE = "Context selection"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
 

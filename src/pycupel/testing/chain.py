@@ -52,11 +52,6 @@ def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
     return descending(scores, [*sorted(edges), *others])[: len(edges)]
 
 
-# Assertions about a report.
-#
-# The specification's 13 patterns of assertions in order, with its messages.
-
-
 # Makes pytest tracebacks end at the assertion in the test, not in this module.
 __tracebackhide__ = True
 

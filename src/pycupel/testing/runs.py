@@ -299,9 +299,6 @@ class FixedTimeProvider:
         return f"FixedTimeProvider({self.instant!r})"
 
 
-# `ReportRunner`, the value of the fixture `cupel_report`.
-
-
 _Choice: TypeAlias = Policy | Scorer | PresetName
 
 

@@ -187,12 +187,6 @@ def _file_name(node_id: str) -> str:
     return name if name == dotted else f"{name}-{crc32(node_id.encode()):08x}"
 
 
-# Snapshots of selections: JSON files to compare reports with.
-#
-# A snapshot is a report in the wire format without its events, which contain measured times (TV-12).
-# `pycupel.wire.loads` reads it.
-
-
 # The snapshots used by this process, and whether it wrote each.
 USED: dict[Path, bool] = {}
 

@@ -31,17 +31,6 @@ def read_table(name: str) -> dict[str, list[int]]:
     return table
 
 
-# Normalise the model names that providers, routers and clouds use, and find the family of each.
-#
-# openai:gpt-4o, openai/gpt-4o, gpt-4o-2024-08-06           gpt-4o
-# ft:gpt-4o-mini-2024-07-18:acme::9x                        gpt-4o-mini
-# us.anthropic.claude-sonnet-4-5-20250929-v1:0              claude-sonnet-4-5
-# anthropic/claude-sonnet-4.5, claude-sonnet-4-5@20250929   claude-sonnet-4-5
-# models/gemini-2.5-pro, google-gla:gemini-2.5-pro          gemini-2.5-pro
-# meta-llama/Llama-3.3-70B-Instruct, llama3.3:70b           llama-3.3-70b-instruct, llama-3.3
-# mistral:mistral-large-latest, mistral:7b                  mistral-large, mistral-7b
-
-
 # The families, by how their models' names start.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "openai": ("gpt", "chatgpt", "codex", "davinci", "o1", "o3", "o4", "text-embedding"),

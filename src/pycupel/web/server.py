@@ -195,13 +195,6 @@ def _read_lines(text: str) -> Iterable[ContextItem]:
     return read_items(io.StringIO(text))
 
 
-# The server of the playground: one page and two requests, only for the user of this machine.
-#
-# It listens on loopback. Every address contains a random token; `Host` and `Origin` must be the server's own, so that
-# no other page in the same browser can use it. It opens no file. The size of a request and the time that it may take
-# to arrive are limited.
-
-
 _LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65_535
 _HEADERS = {

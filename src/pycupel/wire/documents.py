@@ -116,9 +116,6 @@ REASON_CODECS: Mapping[type[Any], Codec] = {cls: _one_reason(cls) for cls in _AL
 """The codec of each exclusion reason. It rejects all other reasons."""
 
 
-# Convert values to and from dictionaries and JSON text, and items to and from JSON lines.
-
-
 _Value = TypeVar("_Value")
 _MAX_INDENT = 100
 

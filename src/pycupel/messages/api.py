@@ -1,15 +1,19 @@
-"""`select_messages`: trim a chat history to what fits, so that the provider accepts it and its prompt cache holds."""
+"""The functions for chat histories: trim, lint, and convert to items."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
-from pycupel.messages.options import DEFAULT_KEEP, Pin, ProviderName, Summarize, TooLarge, UnitName
-from pycupel.messages.request import Request
+from pycupel.messages.counting import checked_beside, resolve_counter, view_beside
+from pycupel.messages.detect import resolve_provider
+from pycupel.messages.history import History, items_at
+from pycupel.messages.options import DEFAULT_KEEP, Pin, ProviderName, Summarize, TooLarge, UnitName, checked_list
+from pycupel.messages.providers._base import Finding
 from pycupel.messages.result import ExplainedSelection, MessageSelection
-from pycupel.messages.run import run
-from pycupel.model.checks import suggestion
+from pycupel.messages.run import Request, run
+from pycupel.model import ContextItem
+from pycupel.model.checks import checked_name, suggestion
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
@@ -207,3 +211,84 @@ async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **option
         raise TypeError(f"aselect_messages() got an unexpected keyword argument {name!r}{near}")
     selection, summary = run(Request(messages, budget, **{**defaults, **options}))
     return selection if summary is None else await summary.answer_async(selection)
+
+
+# The linter: finds what a provider would reject in a history, as far as the history shows it.
+#
+# The rules are rows of the providers, in `pycupel.messages.providers`; the documentation lists them all.
+
+
+def lint_messages(
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    *,
+    model: str | None = None,
+    system: Any = None,
+    tools: Iterable[Any] | None = None,
+) -> list[Finding]:
+    """Find everything in a chat history that the provider would reject, in order of the messages.
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are not changed.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        model: The model's name, which helps "auto" to tell apart providers whose messages look alike.
+        system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
+        tools: The definitions of tools that are sent beside the messages; an empty list if there are none.
+
+    Returns:
+        The findings. Those about the system prompt and the tools come first, with the index -1.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: the provider is unknown.
+        MessageShapeError: a message has a shape that the provider does not know.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
+    """
+    history = checked_list("messages", messages)
+    known = resolve_provider(history, provider, model)
+    views = known.read(history)
+    definitions = checked_beside(system, tools)
+    findings = known.check(views, [view_beside(system, definitions)])
+    for rule in known.beside_rules:
+        findings += rule.findings(system, None if tools is None else definitions, views)
+    return sorted(findings, key=lambda finding: finding.index)
+
+
+# `to_items`: a chat history as items, for your own pipeline.
+
+
+def to_items(
+    messages: Iterable[Any],
+    provider: ProviderName = "auto",
+    *,
+    model: str | None = None,
+    unit: UnitName = "auto",
+    counter: CounterLike = "auto",
+    pin: Pin | None = None,
+) -> list[ContextItem]:
+    """Turn a chat history into items, in order: one for each message, or exchange of calls and results.
+
+    `metadata["pycupel.unit"]` has the indices of the messages. What must stay is pinned; what the provider would reject
+    is left out. A pipeline does not know which items belong together; `select_messages` does.
+
+    Args:
+        messages: The history: dicts or the SDK's objects, which are not changed.
+        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted.
+        unit: "auto" for an item per message or exchange, "turn" for an item per turn.
+        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
+        pin: More messages that must stay: their indices, or a function that returns True for messages to keep.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: the provider, the unit or the counter is unknown, or an index in `pin` is out of range.
+        MessageShapeError: a message has a shape that the provider does not know.
+        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
+    """
+    unit_name = checked_name("unit", unit, get_args(UnitName))
+    source = checked_list("messages", messages)
+    known = resolve_provider(source, provider, model)
+    views = known.read(source, resolve_counter(counter, known, model))
+    history = History(source, known, views, unit_name, pin)
+    must, _ = history.staying()
+    return list(items_at(history, history.whole, must, named=True).values())

@@ -14,6 +14,7 @@ from pycupel.model.checks import checked_count, wrong_type
 if TYPE_CHECKING:
     from pycupel.messages.documents import DocumentItem
 
+
 # The numbers that decide a cut, all of them.
 
 TARGET_PERCENT = 65

@@ -42,7 +42,7 @@ CONDITIONS = ["umask 077"]
     ("condition", "shown"),
     [
         ("export COLUMNS=40", "1 failed, 2 passed"),
-        ("export TZ=Pacific/Chatham", "make: ***"),
+        ("export TZ=Pacific/Chatham", ": *** ["),
         ("export LITTER=yes", "left in HOME: it"),
     ],
 )

@@ -33,8 +33,6 @@ def dangers_in(source: str) -> Iterator[str]:
                 yield f"line {node.lineno}: {name}"  # type: ignore[attr-defined]
         if isinstance(node, ast.keyword) and node.arg in UNSAFE_OPTIONS:
             yield f"line {node.lineno}: {node.arg}="
-        if isinstance(node, ast.Constant) and str(node.value).startswith(("/tmp/", "/var/tmp/")):  # noqa: S108
-            yield f"line {node.lineno}: a directory that is shared with others"
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -72,7 +70,6 @@ def test_a_module_does_nothing_unsafe(path: Path) -> None:
         "run('ls', shell=True)",
         "import tempfile\ntempfile.mktemp()",
         "from tempfile import mktemp",
-        "open('/tmp/x', 'w')",
         "yaml.load('a')",
         "import_module('pickle')",
         "numpy.load(file, allow_pickle=True)",

@@ -244,7 +244,7 @@ def test_dir_lists_the_public_names_and_modules_before_they_are_loaded() -> None
     assert listed == sorted({*PACKAGE.__all__, *pycupel._MODULES.split()})
 
 
-@pytest.mark.parametrize("package", ["messages", "policies", "scorers", "slicers", "tokens"])
+@pytest.mark.parametrize("package", ["policies", "scorers", "slicers", "tokens"])
 def test_dir_lists_the_names_of_a_package_before_they_are_loaded(package: str) -> None:
     assert isolated(f"from pycupel import {package}\nresult = dir({package}) == sorted({package}.__all__)")
 

@@ -661,7 +661,7 @@ def test_a_call_that_drops_nothing_loads_only_what_it_needs() -> None:
     call = "pycupel.messages.select_messages([{'role': 'user', 'content': 'hi'}], 100)"
     loaded = loaded_by(f"import pycupel.messages; sys.modules |= {{'splintr': None, 'tiktoken': None}}; {call}")
     assert "pycupel.tokens.estimate" in loaded
-    rarely_needed = {"changes", "documents", "items", "lint", "shortening", "summary", "providers.anthropic"}
+    rarely_needed = {"ladders", "shortening", "summary", "providers.anthropic"}
     assert not {"importlib.metadata", *(f"pycupel.messages.{name}" for name in rarely_needed)} & loaded
 
 

@@ -112,7 +112,8 @@ def test_a_plug_in_may_describe_its_options_too(monkeypatch: pytest.MonkeyPatch)
     }
 
 
-def test_a_class_without_source_has_no_descriptions() -> None:
+def test_a_class_without_source_has_no_descriptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    registries.keep(monkeypatch)
     space: dict[str, Any] = {}
     exec("class Typed:\n    def __init__(self, limit: int = 1) -> None:\n        self.limit = limit", space)  # noqa: S102
     SCORER_NAMES.register("typed", space["Typed"])

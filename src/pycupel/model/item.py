@@ -1,4 +1,4 @@
-"""`ContextItem`, one piece of context, and `ScoredItem`, an item with its score."""
+"""`ContextItem`, one piece of context; `ScoredItem`, an item with its score; and shorter versions of an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`ReportRunner`, the value of the fixture `cupel_report`."""
+"""What assertions share, a fixed clock, and `ReportRunner`, the value of the fixture `cupel_report`.
+
+Assertions share their error, the checks of their arguments, look-ups in the report, and the lists in their messages.
+"""
 
 from __future__ import annotations
 

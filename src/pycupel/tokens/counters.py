@@ -1,4 +1,4 @@
-"""Token counters: `Counter`, counters by name, and the counts that providers report."""
+"""Token counters: `Counter`, counters by name, the counts that providers report, and items that are counted."""
 
 from __future__ import annotations
 

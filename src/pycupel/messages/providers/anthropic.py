@@ -125,7 +125,8 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
     if results and kinds[:results].count(_RESULT) < results:
         yield _TEXT_BEFORE_RESULT.id
     yield from (mark for mark in (_UNSIGNED_THINKING.id, _ODD_INPUT.id) if mark in found)
-    if kinds and kinds[-1] == "text" and str(field(blocks[-1], "text") or "")[-1:].isspace():
+    last = field(blocks[-1], "text") if kinds and kinds[-1] == "text" else None
+    if isinstance(last, str) and last[-1:].isspace():
         yield _TRAILING_SPACE.id
     yield from (CACHED,) * cached
     if any("_tool_" in kind for kind in kinds):

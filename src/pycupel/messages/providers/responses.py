@@ -52,13 +52,16 @@ def _read(item: Any, index: int, reader: PartReader) -> MessageView:
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)
         marks = (EMPTY_TEXT.id,) if has_empty_text(field(item, "content")) else ()
+        # Calls and results are items of their own: one inside a message pairs with nothing.
+        parts = [part if part.id is None else part._replace(id=None) for part in reader(item)]
     else:
         meaning = item_type(kind)
         if meaning is None:
             raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
         role = _role(item, meaning, index)
         marks = (LASTING,) if meaning.lasting else ()
-    return view_of(index, role, reader(item), reader.overhead, marks)
+        parts = reader(item)
+    return view_of(index, role, parts, reader.overhead, marks)
 
 
 def _role(item: Any, meaning: Meaning, index: int) -> str:

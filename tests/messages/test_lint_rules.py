@@ -1,6 +1,6 @@
 """The table of the linter's rules in the documentation is made from the rows of the providers.
 
-`UPDATE_GOLDEN=1 pytest tests/docs/test_lint_rules.py` writes it.
+`UPDATE_GOLDEN=1 pytest tests/messages/test_lint_rules.py` writes it.
 """
 
 from __future__ import annotations

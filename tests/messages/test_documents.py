@@ -15,9 +15,9 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer, ReflexiveScorer
 from pycupel.diagnostics import BudgetExceeded, Deduplicated
+from pycupel.documents import DocumentItem, read_documents
 from pycupel.errors import InvalidArgumentError, InvalidItemError
 from pycupel.messages import Dropped, MessageSelection, select_messages
-from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.policies import CHAT
 from tests.messages.chats import cost, dropped, question, small_talk
 

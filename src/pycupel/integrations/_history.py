@@ -8,10 +8,10 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
+from pycupel.documents import DocumentItem, read_documents
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.documents import DocumentItem, read_documents
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.parts import with_result_texts
 from pycupel.messages.providers._writing import MessagePart, Written, shorter_results, system_of, text, written_for

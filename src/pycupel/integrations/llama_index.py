@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pycupel.extras import missing_extra
+from pycupel.fields import field
 from pycupel.integrations._history import (
     HistorySelector,
     ModelInUse,
@@ -24,7 +25,6 @@ from pycupel.integrations._history import (
     model_in_use,
     select_documents,
 )
-from pycupel.messages.fields import field
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 
 try:

@@ -11,8 +11,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from pycupel.errors import InvalidArgumentError
+from pycupel.fields import ContentError, as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.fields import ContentError, as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.parts import MessageView, Part, PartReader
 from pycupel.messages.providers._base import BESIDE, CACHED, Provider

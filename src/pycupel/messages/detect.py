@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycupel.errors import ProviderAmbiguousError
-from pycupel.messages.fields import field, is_filled, is_list, text_of
+from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._base import Provider
 from pycupel.messages.providers._shapes import message_in

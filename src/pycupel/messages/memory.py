@@ -8,7 +8,7 @@ from os import urandom
 from types import MethodType
 from typing import TYPE_CHECKING, Any, final
 
-from pycupel.messages.fields import as_json, as_plain, is_list, is_mapping
+from pycupel.fields import as_json, as_plain, is_list, is_mapping
 from pycupel.messages.history import Unit
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import Provider

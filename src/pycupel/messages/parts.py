@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from pycupel.kernels.order import maker
-from pycupel.messages.fields import (
+from pycupel.fields import (
     ContentError,
     as_json,
     attribute,
@@ -31,6 +30,7 @@ from pycupel.messages.fields import (
     rewritten,
     text_of,
 )
+from pycupel.kernels.order import maker
 from pycupel.messages.providers._tables import (
     ARGUMENTS,
     CALL,

@@ -12,7 +12,7 @@ from pycupel.model.budget import share_of
 from pycupel.model.checks import checked_count, wrong_type
 
 if TYPE_CHECKING:
-    from pycupel.messages.documents import DocumentItem
+    from pycupel.documents import DocumentItem
 
 
 # The numbers that decide a cut, all of them.

@@ -28,7 +28,7 @@ from pycupel.text import number_text
 from pycupel.tokens.limits import BudgetLike, allowance
 
 if TYPE_CHECKING:
-    from pycupel.messages.documents import DocumentItem
+    from pycupel.documents import DocumentItem
     from pycupel.messages.result import Cut, Dropped, ShortenedMessage
     from pycupel.messages.shortening import Shortening
     from pycupel.messages.summary import SummaryRequest
@@ -235,7 +235,7 @@ def _read_documents(
     """Return the newest version of each document, and the older ones, each with its replacement."""
     if not documents:
         return [], []
-    from pycupel.messages.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any
+    from pycupel.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any
 
     return newest_of_each(read_documents(documents, count))
 

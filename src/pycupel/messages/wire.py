@@ -11,8 +11,8 @@ from pycupel.codecs.records import Field, Record, derive_fields
 from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
+from pycupel.fields import as_plain, is_mapping
 from pycupel.messages.counting import Usage
-from pycupel.messages.fields import as_plain, is_mapping
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import (
     Checkpoint,

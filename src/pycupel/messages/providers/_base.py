@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import ContentError
+from pycupel.fields import ContentError
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import MessageView, PartReader
 from pycupel.messages.providers._tables import Prices

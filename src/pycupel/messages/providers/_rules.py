@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.fields import field, filled, is_filled, is_list, text_of
+from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import BESIDE, ERROR, WARNING, Finding, Pairing, Rule, Severity
 from pycupel.messages.providers._tables import TEXTS

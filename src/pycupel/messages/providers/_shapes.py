@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import field, is_list, text_of
+from pycupel.fields import field, is_list, text_of
 from pycupel.model import ContextItem
 from pycupel.text import describe
 

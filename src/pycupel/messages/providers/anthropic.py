@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import field, is_filled, is_list, text_of
+from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
 from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Pairing, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (

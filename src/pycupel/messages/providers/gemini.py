@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import field, filled, is_mapping
+from pycupel.fields import field, filled, is_mapping
 from pycupel.messages.parts import MessageView, Part, PartReader, view_of
 from pycupel.messages.providers._base import ERROR, Provider, Rule
 from pycupel.messages.providers._rules import (

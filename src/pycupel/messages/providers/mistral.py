@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pycupel.messages.fields import field
+from pycupel.fields import field
 from pycupel.messages.parts import MessageView, PartReader
 from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pycupel.messages.fields import field, filled, is_filled
+from pycupel.fields import field, filled, is_filled
 from pycupel.messages.parts import MessageView, Part, PartReader, Path, make_part, make_view, view_of
 from pycupel.messages.providers._base import WARNING, Provider, Rule
 from pycupel.messages.providers._rules import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.messages.fields import field
+from pycupel.fields import field
 from pycupel.messages.parts import MessageView, PartReader, view_of
 from pycupel.messages.providers._base import ERROR, LASTING, WARNING, Finding, Pairing, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (

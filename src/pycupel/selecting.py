@@ -160,7 +160,7 @@ def select(
 
         budget, _, limited = allowance(budget, model, pipeline.models)
     limits = ContextBudget.of(budget)
-    with_report = checked_bool("explain", explain)
+    with_report = explain is not False and checked_bool("explain", explain)
     shortener = pipeline.shorten if shorten is None else shorten
     candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):

@@ -20,7 +20,7 @@ from pycupel.model.checks import (
 )
 from pycupel.model.kind import ContextKind
 from pycupel.text import number_text, quoted, shortened
-from pycupel.values import FrozenDict, hold, sealed
+from pycupel.values import FrozenDict, sealed
 
 
 def percent_of(tokens: int, percent: float) -> int:
@@ -99,17 +99,22 @@ class ContextBudget:
         reserved_slots: Mapping[ContextKind, int] | Mapping[str, int] = _NO_SLOTS,
         estimation_safety_margin_percent: float = 0.0,
     ) -> None:
-        limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
-        reserve = checked_count("output_reserve", output_reserve, InvalidBudgetError)
+        # Every call of `select` builds a budget or two, so the usual case, plain numbers, is checked right here.
+        limit, reserve, target = max_tokens, output_reserve, target_tokens
+        if type(limit) is not int or limit < 0:
+            limit = checked_count("max_tokens", limit, InvalidBudgetError)
+        if type(reserve) is not int or reserve < 0:
+            reserve = checked_count("output_reserve", reserve, InvalidBudgetError)
         if reserve > limit:
             raise InvalidBudgetError(
                 f"output_reserve ({number_text(reserve)}) must not exceed max_tokens ({number_text(limit)})",
                 argument="output_reserve",
                 value=reserve,
             )
-        target = limit - reserve
-        if target_tokens is not None:
-            target = checked_count("target_tokens", target_tokens, InvalidBudgetError)
+        if target is None:
+            target = limit - reserve
+        elif type(target) is not int or target < 0:
+            target = checked_count("target_tokens", target, InvalidBudgetError)
         if target > limit:
             raise InvalidBudgetError(
                 f"target_tokens ({number_text(target)}) must not exceed max_tokens ({number_text(limit)})",
@@ -119,14 +124,11 @@ class ContextBudget:
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
             margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)
-        hold(
-            self,
-            max_tokens=limit,
-            target_tokens=target,
-            output_reserve=reserve,
-            reserved_slots=reserved_slots if reserved_slots is _NO_SLOTS else _slots(reserved_slots),
-            estimation_safety_margin_percent=margin,
-        )
+        _put_max(self, limit)
+        _put_target(self, target)
+        _put_reserve(self, reserve)
+        _put_slots(self, reserved_slots if reserved_slots is _NO_SLOTS else _checked_slots(reserved_slots))
+        _put_margin(self, margin)
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
@@ -144,7 +146,7 @@ class ContextBudget:
             return budget
         if isinstance(budget, bool) or not hasattr(budget, "__index__"):
             raise wrong_type(name, "a ContextBudget or an int", budget)
-        return cls(checked_count(name, budget, InvalidBudgetError))
+        return cls(budget if type(budget) is int and budget >= 0 else checked_count(name, budget, InvalidBudgetError))
 
     @property
     def available_tokens(self) -> int:
@@ -173,7 +175,9 @@ class ContextBudget:
         if pinned_tokens == 0 and not (self.output_reserve or self.reserved_slots or margin):
             return self
         reserved_tokens = sum(self.reserved_slots.values())
-        pinned = checked_count("pinned_tokens", pinned_tokens, InvalidBudgetError)
+        pinned = pinned_tokens
+        if type(pinned) is not int or pinned < 0:
+            pinned = checked_count("pinned_tokens", pinned, InvalidBudgetError)
         effective_max = max(0, self.max_tokens - self.output_reserve - pinned - reserved_tokens)
         effective_target = max(0, self.target_tokens - pinned - reserved_tokens)
         effective_target = min(effective_target, effective_max)
@@ -223,7 +227,13 @@ class ContextBudget:
         return f"ContextBudget({options})"
 
 
-def _slots(value: Any) -> FrozenDict[ContextKind, int]:
+# The slots of the class itself: `object.__setattr__` takes three times as long.
+_put_max, _put_target, _put_reserve, _put_slots, _put_margin = [
+    vars(ContextBudget)[each.name].__set__ for each in fields(ContextBudget)
+]
+
+
+def _checked_slots(value: Any) -> FrozenDict[ContextKind, int]:
     slots: dict[ContextKind, int] = {}
     for name, tokens in checked_mapping("reserved_slots", "a mapping from kind to tokens", value).items():
         kind = ContextKind.of(name, "reserved_slots: kind")

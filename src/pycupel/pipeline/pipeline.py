@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
+from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
@@ -17,17 +18,13 @@ from pycupel.pipeline.deduplicate import deduplicate_items
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
 from pycupel.pipeline.notify import run_for
 from pycupel.pipeline.place import input_positions, place_items
-from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
+from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy, choosing_versions
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
-from pycupel.pipeline.shorten import versions_of
 from pycupel.pipeline.slice import slice_items
-from pycupel.pipeline.sort import sort_items
 from pycupel.placers import reads_positions
-from pycupel.protocols import Shortener, Slicer
-from pycupel.scorers._traits import bind_query, scores_relevance
-from pycupel.slicers._versions import VersionSlice, with_versions
-from pycupel.values import sealed
+from pycupel.scorers._traits import bind_query
+from pycupel.values import hold, sealed
 
 if TYPE_CHECKING:
     from pycupel.pipeline.stream import Stream
@@ -77,9 +74,9 @@ class Pipeline(Policy):
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        slicer = self.slicer if self.shorten is None else with_versions(self.slicer, VersionSlice({}))
-        object.__setattr__(self, "_strategies", Strategies(self.scorer, slicer, self.placer))
-        object.__setattr__(self, "_reads_positions", reads_positions(self.placer))
+        slicer = self.slicer if self.shorten is None else choosing_versions(self.slicer)
+        strategies = Strategies(self.scorer, slicer, self.placer)
+        hold(self, _strategies=strategies, _reads_positions=reads_positions(self.placer))
         if self.on_overflow is not None:
             if not callable(cast(Any, self.on_overflow)):
                 raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
@@ -305,7 +302,8 @@ class Pipeline(Policy):
         kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
         run.completed(DEDUPLICATE, ranking, len(kept))
 
-        ranking.order = order = sort_items(scores, kept)
+        # Stage 4, Sort. NaN comes last (SC-03), and 0.0 equals -0.0 (SO-01).
+        ranking.order = order = descending(scores, kept)
         ranking.items = [scoreable[i] for i in order]
         ranking.scores = [scores[i] for i in order]
         return ranking
@@ -314,7 +312,11 @@ class Pipeline(Policy):
         """Run the stages that depend on the budget."""
         selection = Selection(ranking, budget, run)
         classified, items, scores = ranking.classified, ranking.items, ranking.scores
-        slicer = self.slicer if self.shorten is None else self._version_slicer(self.shorten, ranking, budget)
+        slicer = self.slicer
+        if self.shorten is not None:
+            from pycupel.pipeline.shorten import version_slicer  # noqa: PLC0415 - most programs shorten nothing
+
+            slicer = version_slicer(slicer, self.shorten, ranking, budget)
         selection.sliced = sliced = slice_items(
             items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication
         )
@@ -332,15 +334,6 @@ class Pipeline(Policy):
         )
         run.completed(PLACE, selection, len(placement.order))
         return selection
-
-    def _version_slicer(self, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:
-        """Return a slicer that chooses among versions. No versions are made if everything fits."""
-        target = budget.effective(ranking.classified.pinned_tokens).target_tokens
-        fits = sum([item.tokens for item in ranking.items]) <= target
-        by_id = {} if fits else versions_of(shortener, ranking)
-        versions = VersionSlice(by_id, by_score=scores_relevance(ranking.run.strategies.scorer, ranking.items))
-        slicer: Slicer = with_versions(self.slicer, versions)
-        return slicer
 
     def _finish(self, selection: Selection) -> list[ContextItem]:
         selection.run.finished(selection)

@@ -24,9 +24,8 @@ from pycupel.protocols import (
 )
 from pycupel.scorers._traits import bind_query
 from pycupel.slicers import GreedySlice
-from pycupel.slicers._versions import VersionSlice, with_versions
 from pycupel.text import shortened
-from pycupel.values import FrozenDict, is_equal, sealed
+from pycupel.values import FrozenDict, hold, is_equal, sealed
 
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 """The names of the presets for type checkers. At run time, other spellings are accepted, too."""
@@ -122,22 +121,26 @@ class Policy:
         checked_scorer("scorer", self.scorer)
         checked_slicer("slicer", self.slicer)
         checked_placer("placer", self.placer)
-        for flag in ("deduplication", "dedupe_against_pinned"):
-            object.__setattr__(self, flag, checked_bool(flag, getattr(self, flag)))
-        strategy = checked_choice("overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError)
-        object.__setattr__(self, "overflow_strategy", strategy)
+        hold(
+            self,
+            deduplication=checked_bool("deduplication", self.deduplication),
+            dedupe_against_pinned=checked_bool("dedupe_against_pinned", self.dedupe_against_pinned),
+            overflow_strategy=checked_choice(
+                "overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError
+            ),
+        )
         if self.dedupe_against_pinned and not self.deduplication:
             raise PipelineConfigError(
                 "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
             )
         if self.shorten is not None:
             checked_shortener("shorten", self.shorten)
-            with_versions(self.slicer, VersionSlice({}))
+            choosing_versions(self.slicer)
         for field in ("name", "description"):
             if getattr(self, field) is not None:
                 checked_str(field, getattr(self, field))
         if self.models is not _NO_MODELS:
-            object.__setattr__(self, "models", checked_models("models", self.models))
+            hold(self, models=checked_models("models", self.models))
 
     def for_query(self, query: str) -> Self:
         """Bind the policy to one question, which is passed to every scorer that takes one.
@@ -162,6 +165,19 @@ class Policy:
     def _shows(self, field: Field[Any]) -> bool:
         is_strategy = field.name in ("slicer", "placer")
         return field.repr and (is_strategy or not is_equal(getattr(self, field.name), field.default))
+
+
+def choosing_versions(slicer: Slicer) -> Slicer:
+    """Return the slicer that a shortener needs in place of a slicer.
+
+    Raises:
+        PipelineConfigError: there is none.
+    """
+    # Most programs shorten nothing, and this imports every slicer.
+    from pycupel.pipeline.shorten import with_versions  # noqa: PLC0415
+
+    choosing: Slicer = with_versions(slicer)
+    return choosing
 
 
 def as_policy(policy: Any, name: str = "policy") -> Policy:

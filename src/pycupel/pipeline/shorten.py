@@ -3,17 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pycupel.errors import ShortenerContractError
-from pycupel.model import ContextItem
+from pycupel.errors import PipelineConfigError, ShortenerContractError
+from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.item import stated_units
-from pycupel.pipeline.record import Ranking
-from pycupel.protocols import ShortenContext, Shortener
-from pycupel.scorers._traits import query_of
-from pycupel.slicers._versions import ItemVersions
+from pycupel.protocols import ShortenContext, Shortener, Slicer
+from pycupel.scorers._traits import query_of, scores_relevance
+from pycupel.slicers import (
+    CountConstrainedKnapsackSlice,
+    CountQuotaSlice,
+    GreedySlice,
+    KnapsackSlice,
+    MinScoreSlice,
+    QuotaSlice,
+)
+from pycupel.slicers._versions import ItemVersions, VersionSlice
 from pycupel.text import describe, number_text, shortened
+
+if TYPE_CHECKING:
+    from pycupel.pipeline.record import Ranking
+
+
+def with_versions(slicer: Any, versions: VersionSlice | None = None) -> Any:
+    """Replace every greedy or knapsack slicer in a slicer by a choice among versions, or among none.
+
+    Raises:
+        PipelineConfigError: it contains neither.
+    """
+    cls: type[Any] = slicer.__class__
+    choice = VersionSlice({}) if versions is None else versions
+    if cls in (GreedySlice, KnapsackSlice):
+        return choice
+    if cls in (QuotaSlice, CountQuotaSlice, MinScoreSlice):
+        return replace(slicer, inner=with_versions(slicer.inner, choice))
+    if cls is CountConstrainedKnapsackSlice:
+        return CountQuotaSlice(slicer.entries, choice, slicer.scarcity, cap_order="score")
+    raise PipelineConfigError(
+        f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}",
+        argument="shorten",
+    )
+
+
+def version_slicer(slicer: Slicer, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:
+    """Return a slicer that chooses among the versions of the competing items. None are made if everything fits."""
+    target = budget.effective(ranking.classified.pinned_tokens).target_tokens
+    fits = sum([item.tokens for item in ranking.items]) <= target
+    by_id = {} if fits else versions_of(shortener, ranking)
+    by_score = scores_relevance(ranking.run.strategies.scorer, ranking.items)
+    choosing: Slicer = with_versions(slicer, VersionSlice(by_id, by_score=by_score))
+    return choosing
 
 
 def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersions]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import MAX_NESTING, as_float, checked_iterable
 from pycupel.protocols import Scorer
+from pycupel.values import hold
 
 Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 
@@ -26,10 +28,26 @@ class WrappingScorer(ABC):
 
     __slots__ = ()
 
+    is_sum: ClassVar[bool] = False
+    """Whether the score is the sum of the children's scores, each multiplied by its share."""
+
     @property
     @abstractmethod
     def children(self) -> tuple[Scorer, ...]:
         """Return the inner scorers."""
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """The share of each child in the score; empty if the scorer counts as one part, which names its own field."""
+        count = len(self.children)
+        return () if field_of(self) is not None else [1.0 / count] * count
+
+    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+        """Copy the scorer with other inner scorers, in the same order."""
+        new: Any = copy(self)
+        hold(new, inner=children[0])
+        scorer: Scorer = new
+        return scorer
 
     def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
         """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
@@ -44,6 +62,12 @@ class WrappingScorer(ABC):
     @abstractmethod
     def _combine(self, columns: list[list[float]]) -> list[float]:
         """Compute the scores from those of each child. A column may be shared, and must not be changed."""
+
+
+def field_of(scorer: Any) -> str | None:
+    """Return the field that a scorer reads. A custom scorer may name it, too."""
+    field = getattr(scorer, "reads", None)
+    return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
 
 
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -11,40 +10,25 @@ from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_str
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import WrappingScorer
-from pycupel.scorers.fields import ReflexiveScorer
-from pycupel.scorers.wrapping import BoostedScorer, CompositeScorer
+from pycupel.scorers._base import WrappingScorer, field_of
 from pycupel.text import quoted
-from pycupel.values import hold
 
 Shares = list[tuple[Any, float]]
 
 
 def parts_of(scorer: Any) -> Shares:
     """Return the scorers whose weighted sum is the score: composites are split, any other scorer is one part."""
-    return _resolved(scorer, lambda each: _weights(each) if type(each) is CompositeScorer else ())
+    return _resolved(scorer, lambda each: each.shares if _is_plain_sum(each) else ())
 
 
 def leaves_of(scorer: Any) -> Shares:
     """Return the innermost scorers. The boosts of a `BoostedScorer` have no share."""
-    return _resolved(scorer, lambda each: _weights(each) if isinstance(each, WrappingScorer) else ())
+    return _resolved(scorer, lambda each: each.shares if isinstance(each, WrappingScorer) else ())
 
 
-def field_of(scorer: Any) -> str | None:
-    """Return the field that a scorer reads. A custom scorer may name it, too."""
-    field = getattr(scorer, "reads", None)
-    return field if isinstance(field, str) and field in ContextItem.__dataclass_fields__ else None
-
-
-def _weights(scorer: WrappingScorer) -> Sequence[float]:
-    """Return the share of each child; empty if the scorer counts as one part."""
-    if isinstance(scorer, CompositeScorer):
-        total = sum([weight for _, weight in scorer.entries])
-        return [weight / total for _, weight in scorer.entries]
-    count = len(scorer.children)
-    if isinstance(scorer, BoostedScorer):
-        return [1.0] + [0.0] * (count - 1)
-    return () if field_of(scorer) is not None else [1.0 / count] * count
+def _is_plain_sum(scorer: Any) -> bool:
+    # A subclass may compute something else.
+    return isinstance(scorer, WrappingScorer) and scorer.is_sum and type(scorer).__module__.startswith("pycupel.")
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
@@ -127,7 +111,7 @@ def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
     leaves = [leaf for leaf, _ in leaves_of(scorer)]
     if any(getattr(leaf, "query", None) is not None for leaf in leaves):
         return True
-    reads_scores = any(isinstance(leaf, ReflexiveScorer) and leaf.rescale == "auto" for leaf in leaves)
+    reads_scores = any(_rescale(leaf) == "auto" for leaf in leaves)
     return reads_scores and any(item.future_relevance_hint is not None for item in items)
 
 
@@ -154,22 +138,8 @@ class _Binding:
         if isinstance(scorer, WrappingScorer):
             children = tuple(map(self.bind, scorer.children))
             if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
-                return _with_children(scorer, children)
+                return scorer.with_children(children)
         return scorer  # type: ignore[no-any-return]
-
-
-def _with_children(scorer: WrappingScorer, children: tuple[Scorer, ...]) -> Scorer:
-    """Copy a scorer with other inner scorers."""
-    new: Any = copy(scorer)
-    if isinstance(scorer, CompositeScorer):
-        weights = [weight for _, weight in scorer.entries]
-        new._hold(zip(children, weights, strict=True))
-    else:
-        hold(new, inner=children[0])
-        if isinstance(scorer, BoostedScorer):
-            hold(new, boosts=children[1:])
-    scorer_with_query: Scorer = new
-    return scorer_with_query
 
 
 # Advisory notes about scorers that find little or no data.
@@ -214,7 +184,7 @@ def traits_of(scorer: Any) -> ScorerTraits:
         reads=frozenset([field_of(each) for each, _ in leaves]),
         awaits_query=any(_awaits_query(each) for each, _ in leaves),
         has_query=any(_reads_query(each) for each, _ in shares),
-        clamps=any(isinstance(each, ReflexiveScorer) and each.rescale == "never" for each, _ in leaves),
+        clamps=any(_rescale(each) == "never" for each, _ in leaves),
         is_conversational=any(getattr(each, "undated", None) == "position" for each, _ in leaves),
     )
 
@@ -247,6 +217,11 @@ def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[
     if not clamped:
         return ()
     return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",)
+
+
+def _rescale(scorer: Any) -> Any:
+    """Return what a scorer of hints does with those outside its range; None for any other scorer."""
+    return getattr(scorer, "rescale", None) if field_of(scorer) == _HINT else None
 
 
 def _reads_query(scorer: Any) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.scores import min_max, product, weighted_sum
@@ -27,6 +28,8 @@ class CompositeScorer(WrappingScorer):
         ScorerConfigError: there are no entries, or a weight is not positive and finite.
         CycleError: scorers are nested too deeply.
     """
+
+    is_sum: ClassVar[bool] = True
 
     entries: tuple[tuple[Scorer, float], ...]
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
@@ -56,6 +59,17 @@ class CompositeScorer(WrappingScorer):
     def children(self) -> tuple[Scorer, ...]:
         """Return the inner scorers."""
         return tuple([scorer for scorer, _ in self.entries])
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """The share of each child in the score."""
+        return self._normalized
+
+    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+        """Copy the scorer with other inner scorers, in the same order."""
+        new = copy(self)
+        new._hold(zip(children, [weight for _, weight in self.entries], strict=True))
+        return new
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the weighted average of the scores of one item."""
@@ -181,6 +195,17 @@ class BoostedScorer(WrappingScorer):
     def children(self) -> tuple[Scorer, ...]:
         """Return the inner scorers."""
         return (self.inner, *self.boosts)
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """The share of each child in the score: boosts, which only multiply, have none."""
+        return [1.0] + [0.0] * len(self.boosts)
+
+    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+        """Copy the scorer with other inner scorers, in the same order."""
+        new = copy(self)
+        hold(new, inner=children[0], boosts=children[1:])
+        return new
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the product of all scores."""

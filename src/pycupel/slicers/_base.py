@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.order import indices_by_identity, maker
-from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, QuotaConstraint, QuotaEntry, ScoredItem
+from pycupel.model import ContextBudget, ContextItem, ScoredItem
 from pycupel.model.checks import check_inner, checked_iterable, duplicate_kind, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 from pycupel.text import describe
 from pycupel.values import FrozenDict
+
+if TYPE_CHECKING:
+    from pycupel.model import CountQuotaEntry, QuotaConstraint, QuotaEntry
 
 # The functions below call the internal methods of built-in slicers.
 # pyright: reportPrivateUsage=false
@@ -283,7 +286,7 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
 # The entries of quota slicers, and the partitions that they apply to.
 
 
-_Entry = TypeVar("_Entry", QuotaEntry, CountQuotaEntry)
+_Entry = TypeVar("_Entry", "QuotaEntry", "CountQuotaEntry")
 
 
 def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
@@ -317,7 +320,11 @@ def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
         SlicerContractError: the method returned something other than a list or tuple of `QuotaConstraint`.
     """
     method = getattr(slicer, "quota_constraints", None)
-    given: Any = method() if callable(method) else ()
+    if not callable(method):
+        return ()
+    from pycupel.model.quota import QuotaConstraint  # noqa: PLC0415 - most programs have no quotas
+
+    given: Any = method()
     if not isinstance(given, (tuple, list)) or not all(isinstance(each, QuotaConstraint) for each in cast(Any, given)):
         raise SlicerContractError(
             f"{type(slicer).__name__}.quota_constraints must return a list or tuple of QuotaConstraint, "

@@ -1,18 +1,15 @@
-"""Choose among versions of items; this replaces each greedy or knapsack slicer."""
+"""Choose among versions of items, in place of a greedy or knapsack slicer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pycupel.errors import PipelineConfigError
 from pycupel.kernels.order import descending
+from pycupel.kernels.versions import choose, choose_in_order
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
-from pycupel.slicers.greedy import GreedySlice
-from pycupel.slicers.knapsack import KnapsackSlice
 
 # The kernel takes integer values.
 _UNITS = 10_000
@@ -88,9 +85,6 @@ class VersionSlice(IndexedSlicer):
         capacity: int,
         required: Sequence[int],
     ) -> tuple[list[int], tuple[str, ...]]:
-        # Imported late, because most programs shorten nothing.
-        from pycupel.kernels.versions import choose, choose_in_order  # noqa: PLC0415
-
         order = descending(scores)
         if self.by_score:
             return choose_in_order(weights, order, capacity, set(required)), ()
@@ -114,26 +108,3 @@ def _notes(value: int, bound: int) -> tuple[str, ...]:
         return ()
     note = f"the chosen versions are worth at least {value / bound:.1%} of the best choice; the search stopped early"
     return (note,)
-
-
-def with_versions(slicer: Any, versions: VersionSlice) -> Any:
-    """Replace every greedy or knapsack slicer in a slicer by a choice among versions.
-
-    Raises:
-        PipelineConfigError: it contains neither.
-    """
-    from pycupel.slicers.counts import CountConstrainedKnapsackSlice, CountQuotaSlice  # noqa: PLC0415
-    from pycupel.slicers.greedy import MinScoreSlice  # noqa: PLC0415
-    from pycupel.slicers.quota import QuotaSlice  # noqa: PLC0415
-
-    cls: type[Any] = slicer.__class__
-    if cls in (GreedySlice, KnapsackSlice):
-        return versions
-    if cls in (QuotaSlice, CountQuotaSlice, MinScoreSlice):
-        return replace(slicer, inner=with_versions(slicer.inner, versions))
-    if cls is CountConstrainedKnapsackSlice:
-        return CountQuotaSlice(slicer.entries, versions, slicer.scarcity, cap_order="score")
-    raise PipelineConfigError(
-        f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}",
-        argument="shorten",
-    )

@@ -330,7 +330,7 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "pipeline.Pipeline.dry_run(self, items, budget, *, query)",
         "pipeline.Pipeline.dry_run_with_policy(self, items, budget, policy, *, query)",
         "pipeline.Pipeline.from_policy(policy)",
-        "selecting.select(items, budget, policy, *, query, model, shorten, explain)",
+        "selecting.select(items, budget, policy, *, query, model, shorten, explain, collector)",
         "selecting.ContextResult(items, notes, report, shortened)",
         "slicers.StreamSlice(batch_size, *, replace)",
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
-from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics import CollectorLike, SelectionReport
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_bool, checked_iterable
 from pycupel.model.item import Shortened
@@ -100,6 +100,7 @@ def select(
     model: str | None = None,
     shorten: Shortener | None = None,
     explain: Literal[True],
+    collector: CollectorLike | None = None,
 ) -> ExplainedResult: ...
 
 
@@ -113,6 +114,7 @@ def select(
     model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
+    collector: CollectorLike | None = None,
 ) -> ContextResult: ...
 
 
@@ -125,6 +127,7 @@ def select(
     model: str | None = None,
     shorten: Shortener | None = None,
     explain: bool = False,
+    collector: CollectorLike | None = None,
 ) -> ContextResult:
     """Select and order the best context for a budget. A pipeline's `on_overflow` is not called.
 
@@ -139,6 +142,7 @@ def select(
         shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
+        collector: Observer of the run, as in `Pipeline.run`.
 
     Returns:
         The selection; with `explain=True` an `ExplainedResult`, whose report is never None.
@@ -170,7 +174,7 @@ def select(
         candidates, shortener = unpacked(candidates, shortener)
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
-    selection: Any = select_once(pipeline, candidates, limits, query, with_items=with_report)
+    selection: Any = select_once(pipeline, candidates, limits, query, with_items=with_report, collector=collector)
     # The record of the run makes the notes when they are first read.
     notes: Any = (*limited, *selection.notes) if limited else selection
     if with_report:

@@ -229,7 +229,7 @@ def test_an_empty_run_has_all_its_stages(recorder: Recorder) -> None:
 @pytest.mark.proves("S-OT-15", "S-OT-03")
 @pytest.mark.parametrize("verbosity", ["StageOnly", "StageAndExclusions", "Full"])
 def test_the_root_has_the_budget_and_the_tier_and_nothing_else(recorder: Recorder, verbosity: str) -> None:
-    """OT-03: the attributes of the specification only."""
+    """OT-03: the specification's attributes. Extensions are on other spans: `error.type`, and `cupel.messages`."""
     recorder.run(verbosity)
     root = attributes(recorder.span("cupel.pipeline"))
     assert root == {"cupel.budget.max_tokens": 60, "cupel.verbosity": verbosity}

@@ -139,7 +139,8 @@ class RequestSelector:
         return {**row, "tokens": self._count(row["content"])}, str(self._count)
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-        from pycupel.messages import select_messages  # noqa: PLC0415 - not every log has chat histories
+        from pycupel.diagnostics.observers import unobserved  # noqa: PLC0415 - not every log has chat histories
+        from pycupel.messages import select_messages  # noqa: PLC0415
         from pycupel.tokens.limits import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
@@ -148,7 +149,9 @@ class RequestSelector:
         limits = as_budget(given, request.get("model"), self._pipeline.models)
         window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
-        found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
+        # A batch has too many requests for a span each; its rows say more.
+        with unobserved():
+            found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
         excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
         return self._row(name, [*found.kept], excluded, found.total_tokens, window, found.counter)
 

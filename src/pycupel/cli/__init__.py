@@ -68,5 +68,7 @@ def _run(given: list[str]) -> int:
     verb = load_verb(name)
     options = verb_parser(name, VERBS[name], verb).parse_args(rest)
     from pycupel.cli.output import Screen  # noqa: PLC0415
+    from pycupel.diagnostics.observers import unobserved  # noqa: PLC0415
 
-    return verb.run(options, Screen.of_process(quiet=options.quiet))
+    with unobserved():
+        return verb.run(options, Screen.of_process(quiet=options.quiet))

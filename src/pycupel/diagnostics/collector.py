@@ -6,7 +6,7 @@ A collector needs no base class. A method that it lacks is not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pycupel.diagnostics.reasons import (
     ExcludedItem,
@@ -141,6 +141,13 @@ if TYPE_CHECKING:
     """A `TraceCollector`, or any object with at least one of its methods."""
 else:
     CollectorLike = TraceCollector
+
+
+collector_factories: list[Callable[[], Any]] = []
+"""Observers of the whole process: each makes a collector for every run. An instrumentation adds one.
+
+Read once when a run begins; empty, it costs nothing. See `pycupel.diagnostics.observers`.
+"""
 
 
 class NullTraceCollector(TraceCollector):

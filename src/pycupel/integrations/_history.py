@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from pycupel.diagnostics import ExclusionReason
+from pycupel.diagnostics.observers import called_by, unobserved
 from pycupel.documents import DocumentItem, read_documents
 from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
@@ -213,7 +214,8 @@ class Selected(NamedTuple):
 class HistorySelector:
     """Selects for a hook, which may serve many conversations, even at the same time in several threads."""
 
-    def __init__(self, budget: BudgetLike, options: HookOptions) -> None:
+    def __init__(self, budget: BudgetLike, options: HookOptions, *, hook: str = "history") -> None:
+        self._hook = hook
         for name in sorted(options.keys() - HookOptions.__optional_keys__):
             near = suggestion(name, HookOptions.__optional_keys__)
             raise TypeError(f"unknown option {name!r} of a history hook{near}")
@@ -230,7 +232,8 @@ class HistorySelector:
         self._lock = Lock()
         # Fail here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
-        select_messages((), **some_model | self._options)
+        with unobserved():
+            select_messages((), **some_model | self._options)
         self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
     def select(self, request: Request) -> list[Selected]:
@@ -252,7 +255,8 @@ class HistorySelector:
             "previous": self._selections.get(request.conversation or ""),
             **self._options,
         }
-        selection: MessageSelection = select_messages([each.shape for each in written], **options)
+        with called_by(self._hook):
+            selection: MessageSelection = select_messages([each.shape for each in written], **options)
         self._remember(request.conversation, selection)
         changes = list(_changes(selection, written, parts))
         reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}

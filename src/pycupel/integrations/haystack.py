@@ -97,7 +97,7 @@ class CupelMessageSelector:
 
     def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
         self._init_parameters = {"budget": budget, **options}
-        self._selector = HistorySelector(budget, options)
+        self._selector = HistorySelector(budget, options, hook="haystack")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack saves it."""
@@ -124,7 +124,7 @@ class CupelChatGenerator:
     def __init__(self, chat_generator: Any, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
         self.chat_generator = chat_generator
         self._init_parameters = {"budget": budget, **options}
-        self._selector = HistorySelector(budget, options)
+        self._selector = HistorySelector(budget, options, hook="haystack")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack saves it."""

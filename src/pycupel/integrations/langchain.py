@@ -63,7 +63,7 @@ class CupelMiddleware(AgentMiddleware):
 
     def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
         super().__init__()
-        self._selector = HistorySelector(budget, options)
+        self._selector = HistorySelector(budget, options, hook="langchain")
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         """Call the model with the trimmed messages."""

@@ -83,7 +83,7 @@ class CupelMemory(BaseChatStoreMemory):
     def model_post_init(self, context: Any, /) -> None:
         """Check the options."""
         super().model_post_init(context)
-        self._selector = HistorySelector(self.budget, self.options)
+        self._selector = HistorySelector(self.budget, self.options, hook="llama-index")
 
     @classmethod
     def class_name(cls) -> str:

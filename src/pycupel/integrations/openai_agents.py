@@ -60,7 +60,7 @@ class CupelInputFilter:
     """
 
     def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, options)
+        self._selector = HistorySelector(budget, options, hook="openai-agents")
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the input with the trimmed items."""

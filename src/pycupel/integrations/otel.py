@@ -1,4 +1,9 @@
-"""OpenTelemetry: record a run of a pipeline as spans, with real times and without content.
+"""OpenTelemetry: record selections as spans, with real times and without content.
+
+    CupelInstrumentor().instrument()
+
+records every `select`, `Pipeline.run` and `select_messages` of the process; a `CupelOtelTraceCollector` records the
+runs that it is passed to.
 
     cupel.pipeline
     ├── cupel.stage.classify
@@ -7,11 +12,14 @@
     ├── cupel.stage.slice
     └── cupel.stage.place
 
+A selection from a chat history is one span, `cupel.messages`.
+
 Only `opentelemetry-api` is needed. The attributes are those of the specification, which calls them pre-stable.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from time import perf_counter_ns, time_ns
@@ -27,6 +35,8 @@ from pycupel.diagnostics import (
     TraceCollector,
     TraceEvent,
 )
+from pycupel.diagnostics.collector import collector_factories
+from pycupel.diagnostics.observers import MessagesRun
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_extra
@@ -52,7 +62,7 @@ except ModuleNotFoundError as error:
         error, "opentelemetry.trace", extra="otel", package="opentelemetry-api", purpose="pycupel.integrations.otel"
     ) from error
 
-__all__ = ["SOURCE_NAME", "CupelOtelTraceCollector", "CupelVerbosity"]
+__all__ = ["SOURCE_NAME", "CupelInstrumentor", "CupelOtelTraceCollector", "CupelVerbosity"]
 
 SOURCE_NAME = "cupel"
 """The default name of the instrumentation scope."""
@@ -174,6 +184,16 @@ class CupelOtelTraceCollector(TraceCollector):
         """End the span of the run with an error, with a span for each completed stage."""
         self._end_run(snapshots, None, error)
 
+    def on_messages(self, run: MessagesRun, /) -> None:
+        """Record a selection from a chat history, which has just ended, as one span."""
+        end = time_ns()
+        start = end - int(run.seconds * 1e9)
+        attributes = _messages_attributes(run)
+        span = self._tracer_in_use().start_span("cupel.messages", attributes=attributes, start_time=start)
+        if run.error is not None:
+            _record_error(span, run.error)
+        span.end(end)
+
     def _tracer_in_use(self) -> Tracer:
         """Return the provider's tracer, or a proxy as long as no provider is set."""
         if self._tracer is None or isinstance(self._tracer, ProxyTracer):
@@ -218,6 +238,75 @@ class CupelOtelTraceCollector(TraceCollector):
                 _add_events(span, "cupel.item.included", map(_included_attributes, report.included), end)
             span.end(end)
             earliest = end
+
+
+class CupelInstrumentor:
+    """Records every `select`, `Pipeline.run` and `select_messages` of this process, also those of hooks.
+
+    What-if runs are not recorded: `dry_run`, `why`, sweeps, `replay`, batches and the command line. OpenTelemetry's
+    agent, `opentelemetry-instrument`, finds this class by its entry point. Nothing is patched.
+    """
+
+    __slots__ = ()
+
+    def instrument(
+        self,
+        tracer_provider: TracerProvider | None = None,
+        verbosity: CupelVerbosity | Literal["StageOnly", "StageAndExclusions", "Full"] = CupelVerbosity.STAGE_ONLY,
+        **ignored: object,  # noqa: ARG002
+    ) -> None:
+        """Record from now on. A second call replaces the arguments of the first.
+
+        Args:
+            tracer_provider: The provider of the tracer; by default the global one, even if it is set later.
+            verbosity: How much is recorded of a pipeline.
+            **ignored: What OpenTelemetry's agent passes to every instrumentor.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            InvalidArgumentError: there is no such verbosity.
+        """
+        factory = _Factory(CupelOtelTraceCollector(verbosity, tracer_provider))
+        self.uninstrument()
+        collector_factories.append(factory)
+
+    def uninstrument(self, **ignored: object) -> None:  # noqa: ARG002
+        """Stop recording."""
+        collector_factories[:] = [each for each in collector_factories if not isinstance(each, _Factory)]
+
+
+class _Factory:
+    """Returns one collector for all runs: it may observe many at once."""
+
+    __slots__ = ("collector",)
+
+    def __init__(self, collector: CupelOtelTraceCollector) -> None:
+        self.collector = collector
+
+    def __call__(self) -> CupelOtelTraceCollector:
+        return self.collector
+
+
+def _messages_attributes(run: MessagesRun) -> dict[str, str | int]:
+    """Describe a selection from a chat history in numbers and names."""
+    found: dict[str, str | int | None] = {"model": run.model, "hook": run.hook}
+    selection = run.selection
+    if selection is not None:
+        found |= {
+            "provider": selection.provider,
+            "counter": selection.counter,
+            "count_in": selection.history_length,
+            "count_out": len(selection.messages),
+            "tokens": selection.usage.prompt,
+            "window": selection.usage.window,
+            "prefix_tokens": selection.stable_prefix_tokens,
+            "shortened": len(selection.shortened),
+        }
+        if selection.cut is not None:
+            found |= {"cut.removed": selection.cut.removed, "cut.rewritten": selection.cut.rewritten}
+        reasons = Counter(reason_name(each.reason) for each in selection.dropped)
+        found |= {f"dropped.{name}": count for name, count in reasons.items()}
+    return {f"cupel.messages.{name}": value for name, value in found.items() if value is not None}
 
 
 def _is_dropped(span: Span) -> bool:

@@ -84,7 +84,7 @@ class CupelHistory(AbstractCapability[Any]):
     """
 
     def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, options)
+        self._selector = HistorySelector(budget, options, hook="pydantic-ai")
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext

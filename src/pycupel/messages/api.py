@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
+from pycupel.diagnostics.observers import observe_messages
 from pycupel.messages.counting import checked_beside, resolve_counter, view_beside
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.history import History, items_at
@@ -155,31 +156,32 @@ def select_messages(
         ProviderAmbiguousError: the provider is "auto" and cannot be determined.
         InvalidArgumentError: an option has an invalid value, or the provider would reject every message.
     """
-    request = Request(
-        messages,
-        budget,
-        provider=provider,
-        model=model,
-        policy=policy,
-        query=query,
-        unit=unit,
-        counter=counter,
-        pin=pin,
-        previous=previous,
-        documents=documents,
-        system=system,
-        tools=tools,
-        stable=stable,
-        shorten=shorten,
-        keep=keep,
-        exclude=exclude,
-        summarize=summarize,
-        summary_tokens=summary_tokens,
-        too_large=too_large,
-        explain=explain,
-    )
-    selection, summary = run(request)
-    return selection if summary is None else summary.answer(selection)
+    with observe_messages(model) as observed:
+        request = Request(
+            messages,
+            budget,
+            provider=provider,
+            model=model,
+            policy=policy,
+            query=query,
+            unit=unit,
+            counter=counter,
+            pin=pin,
+            previous=previous,
+            documents=documents,
+            system=system,
+            tools=tools,
+            stable=stable,
+            shorten=shorten,
+            keep=keep,
+            exclude=exclude,
+            summarize=summarize,
+            summary_tokens=summary_tokens,
+            too_large=too_large,
+            explain=explain,
+        )
+        selection, summary = run(request)
+        return observed.done(selection if summary is None else summary.answer(selection))
 
 
 @overload
@@ -209,8 +211,9 @@ async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **option
     for name in sorted(options.keys() - defaults.keys()):
         near = suggestion(name, defaults)
         raise TypeError(f"aselect_messages() got an unexpected keyword argument {name!r}{near}")
-    selection, summary = run(Request(messages, budget, **{**defaults, **options}))
-    return selection if summary is None else await summary.answer_async(selection)
+    with observe_messages(options.get("model")) as observed:
+        selection, summary = run(Request(messages, budget, **{**defaults, **options}))
+        return observed.done(selection if summary is None else await summary.answer_async(selection))
 
 
 # The linter: finds what a provider would reject in a history, as far as the history shows it.

@@ -14,7 +14,7 @@ from pycupel.diagnostics import (
     TraceDetailLevel,
     TraceEvent,
 )
-from pycupel.diagnostics.collector import log_exception
+from pycupel.diagnostics.collector import collector_factories, log_exception
 from pycupel.model import ContextBudget
 from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import explain
@@ -29,32 +29,58 @@ _STAGE = TraceDetailLevel.STAGE
 NotifyStage: TypeAlias = Callable[[int, Any, tuple[float, int]], None]
 
 
-def run_for(strategies: Strategies, budget: ContextBudget, collector: Any) -> Run:
-    """Make a run that notifies a collector; one that records nothing if there is none, or it is not enabled (TC-04).
+def run_for(
+    strategies: Strategies,
+    budget: ContextBudget,
+    collector: Any,
+    *,
+    recorded: bool = False,
+    with_items: bool = False,
+) -> Run:
+    """Make a run that notifies a collector, and those of an instrumentation, if they are enabled (TC-04).
+
+    Args:
+        strategies: The strategies of the run.
+        budget: The budget in force.
+        collector: The caller's collector, or None.
+        recorded: Whether the run is recorded even if nobody observes it.
+        with_items: Whether the report should have events for items.
 
     Raises:
         TypeError: the collector is a class, or has none of the hooks.
     """
+    if collector is None and not collector_factories:
+        return Run(strategies, recorded=recorded, with_items=with_items)
+    collectors = [collector]
+    if collector_factories:
+        from pycupel.diagnostics.observers import collectors_for_run  # noqa: PLC0415 - few programs have any
+
+        collectors += collectors_for_run()
+    notifiers = [found for each in collectors if (found := _notifier_for(budget, each)) is not None]
+    if not notifiers:
+        return Run(strategies, recorded=recorded, with_items=with_items)
+    notifier = notifiers[0] if len(notifiers) == 1 else Notifiers(notifiers)
+    notifier.notify("on_pipeline_started", budget)
+    return Run(strategies, with_items=with_items or notifier.with_items, notifier=notifier)
+
+
+def _notifier_for(budget: ContextBudget, collector: Any) -> Notifier | None:
     cls = collector.__class__
     if collector is None or cls is NullTraceCollector:
-        return Run(strategies, recorded=False)
+        return None
     if cls is DiagnosticTraceCollector and collector.callback is None and collector.detail_level is _STAGE:
         # It only keeps what the report has anyway, so the end of the run is soon enough.
-        notifier = Notifier(budget, collector)
-    else:
-        refuse_class("collector", collector)
-        if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
-            raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
-        try:
-            enabled = getattr(collector, "is_enabled", True)
-            if not (enabled() if callable(enabled) else enabled):
-                return Run(strategies, recorded=False)
-            notifier = StageNotifier(budget, collector)
-        except Exception:  # noqa: BLE001 - an observer must not end the run
-            log_exception(f"is_enabled or detail_level of {cls.__name__}")
-            return Run(strategies, recorded=False)
-    notifier.notify("on_pipeline_started", budget)
-    return Run(strategies, with_items=notifier.with_items, notifier=notifier)
+        return Notifier(budget, collector)
+    refuse_class("collector", collector)
+    if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
+        raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
+    try:
+        enabled = getattr(collector, "is_enabled", True)
+        if enabled() if callable(enabled) else enabled:
+            return StageNotifier(budget, collector)
+    except Exception:  # noqa: BLE001 - an observer must not end the run
+        log_exception(f"is_enabled or detail_level of {cls.__name__}")
+    return None
 
 
 def _has_hooks(collector: object) -> bool:
@@ -158,7 +184,8 @@ class StageNotifier(Notifier):
 
     def completed(self, selection: Selection) -> None:
         """Hand over the report. What was made for the collector need not be made again."""
-        selection.made[explain.events] = tuple(self._events)
+        if self.with_items or not selection.run.with_items:
+            selection.made[explain.events] = tuple(self._events)
         if self._with_excluded:
             selection.made[explain.excluded_by_stage] = self._excluded
         self.notify("on_pipeline_completed", selection.report, self._budget, tuple(self._snapshots))
@@ -175,6 +202,41 @@ class StageNotifier(Notifier):
     def _overrides(self, hook: str) -> bool:
         """Whether the collector has a hook of its own: the inherited one does nothing."""
         return hook not in self._idle
+
+
+class Notifiers(Notifier):
+    """Notifies several collectors of one run: the caller's own, and those of instrumentations."""
+
+    __slots__ = ("_notifiers", "_stages")
+
+    def __init__(self, notifiers: Sequence[Notifier]) -> None:
+        self._notifiers = notifiers
+        self._stages = [stage for each in notifiers if (stage := each.notify_stage) is not None]
+        self.with_items = any(each.with_items for each in notifiers)
+
+    @property
+    def notify_stage(self) -> NotifyStage:
+        """The function to call when a stage has completed."""
+        return self._stage_completed
+
+    def _stage_completed(self, stage: int, record: Any, lap: tuple[float, int]) -> None:
+        for notify in self._stages:
+            notify(stage, record, lap)
+
+    def completed(self, selection: Selection) -> None:
+        """Hand over the report to each."""
+        for each in self._notifiers:
+            each.completed(selection)
+
+    def failed(self, error: BaseException, laps: Sequence[tuple[float, int]]) -> None:
+        """Report the error to each."""
+        for each in self._notifiers:
+            each.failed(error, laps)
+
+    def notify(self, hook: str, *arguments: object) -> None:
+        """Call a hook of each collector."""
+        for each in self._notifiers:
+            each.notify(hook, *arguments)
 
 
 # How many items go into each stage.

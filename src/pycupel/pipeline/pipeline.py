@@ -364,6 +364,7 @@ def select_once(
     *,
     recorded: bool = True,
     with_items: bool = False,
+    collector: CollectorLike | None = None,
 ) -> Selection:
     """Run a pipeline once, and return the record of the run. Does not call `on_overflow`.
 
@@ -372,12 +373,19 @@ def select_once(
         items: The candidates.
         budget: The budget.
         query: The question, for scorers that take one.
-        recorded: False if neither notes nor the parts of scores will be read.
+        recorded: False if neither notes nor the parts of scores will be read, and nobody observes the run.
         with_items: Whether the report should have events for items.
+        collector: Observer of the run.
     """
     # Not part of the public API, so not a method.
-    run = Run(pipeline._bound(query), recorded=recorded, with_items=with_items)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-    return pipeline._run(items, budget, run)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    strategies = pipeline._bound(query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    if recorded:
+        run = run_for(strategies, budget, collector, recorded=True, with_items=with_items)
+    else:
+        run = Run(strategies, recorded=False)
+    selection = pipeline._run(items, budget, run)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    run.finished(selection)
+    return selection
 
 
 @lru_cache(maxsize=64)

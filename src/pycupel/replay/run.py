@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, takewhile
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, overload
 
+from pycupel.diagnostics.observers import unobserved
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
 from pycupel.messages.counting import resolve_counter
@@ -207,17 +208,18 @@ class Session:
             nonlocal previous
             messages, before = self._history.messages[:index], previous
             try:
-                previous = select_messages(
-                    messages,
-                    self._budget,
-                    provider=self._history.provider,
-                    model=self._history.model,
-                    policy=policy,
-                    counter=self._count,
-                    previous=before,
-                    system=self._history.system or None,
-                    tools=self._history.tools or None,
-                )
+                with unobserved():
+                    previous = select_messages(
+                        messages,
+                        self._budget,
+                        provider=self._history.provider,
+                        model=self._history.model,
+                        policy=policy,
+                        counter=self._count,
+                        previous=before,
+                        system=self._history.system or None,
+                        tools=self._history.tools or None,
+                    )
             except UnitTooLargeError:
                 return None
             is_cut = before is not None and (

@@ -95,11 +95,11 @@ def thinking(**fields: Any) -> dict[str, Any]:
         ("openai", {"role": "assistant", "tool_calls": [{"id": "c", "function": {"arguments": CYCLE}}]}, "arguments"),
         (
             "openai",
-            {"role": "assistant", "tool_calls": [{"id": "c", "function": {"arguments": nested(9_999)}}]},
+            {"role": "assistant", "tool_calls": [{"id": "c", "function": {"arguments": nested(99_999)}}]},
             "arguments",
         ),
         ("anthropic", {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "input": Hostile()}]}, "input"),
-        ("openai", {"role": "user", "content": [{"type": "text", "content": nested(9_999)}]}, "content"),
+        ("openai", {"role": "user", "content": [{"type": "text", "content": nested(99_999)}]}, "content"),
         ("gemini", {"role": "model", "parts": [{"function_call": {"name": "f", "args": CYCLE}}]}, "args"),
     ],
 )

@@ -169,7 +169,10 @@ def parse_json(text: Any) -> Any:
         raise DocumentError(f"invalid JSON: {problem} at {line}column {error.colno}") from None
     except DocumentError:
         raise
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        # Python's own sentence differs between versions.
+        raise DocumentError("cannot be read as JSON: it is nested too deeply") from None
+    except ValueError as error:
         raise DocumentError(f"cannot be read as JSON: {error}") from None
 
 

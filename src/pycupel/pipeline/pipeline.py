@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
-from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
@@ -22,6 +21,7 @@ from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import slice_items
+from pycupel.pipeline.sort import sort_items
 from pycupel.placers import reads_positions
 from pycupel.scorers._traits import bind_query
 from pycupel.values import hold, sealed
@@ -302,8 +302,7 @@ class Pipeline(Policy):
         kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
         run.completed(DEDUPLICATE, ranking, len(kept))
 
-        # Stage 4, Sort. NaN comes last (SC-03), and 0.0 equals -0.0 (SO-01).
-        ranking.order = order = descending(scores, kept)
+        ranking.order = order = sort_items(scores, kept)
         ranking.items = [scoreable[i] for i in order]
         ranking.scores = [scores[i] for i in order]
         return ranking

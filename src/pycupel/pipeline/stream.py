@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from pycupel.diagnostics import ExclusionReason, PinnedOverride
 from pycupel.errors import PipelineConfigError
-from pycupel.kernels.order import descending
 from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
@@ -28,6 +27,7 @@ from pycupel.pipeline.place import Placement, input_positions, place_items
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced
+from pycupel.pipeline.sort import sort_items
 from pycupel.placers import reads_positions
 from pycupel.scorers._traits import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
@@ -247,7 +247,7 @@ class Stream:
         is_duplicate = set(ranking.duplicates)
         kept = [i for i in range(len(scores)) if i not in is_duplicate]
         self._complete(DEDUPLICATE, ranking, len(kept))
-        ranking.order = descending(scores, kept)
+        ranking.order = sort_items(scores, kept)
         ranking.items = [items[i] for i in ranking.order]
         ranking.scores = [scores[i] for i in ranking.order]
         selection = Selection(ranking, self._budget, run)

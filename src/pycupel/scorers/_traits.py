@@ -27,8 +27,8 @@ def leaves_of(scorer: Any) -> Shares:
 
 
 def _is_plain_sum(scorer: Any) -> bool:
-    # A subclass may compute something else.
-    return isinstance(scorer, WrappingScorer) and scorer.is_sum and type(scorer).__module__.startswith("pycupel.")
+    # Only of a class that says so itself: a subclass may compute something else.
+    return "is_sum" in vars(type(scorer)) and scorer.is_sum
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:

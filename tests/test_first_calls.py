@@ -61,14 +61,28 @@ def test_the_specification_clamps_hints() -> None:
     ("candidate", "hint"),
     [
         ({"role": "user", "content": "a"}, "For chat messages, use pycupel.messages.select_messages."),
+        (5, None),
+        (None, None),
+    ],
+)
+def test_something_other_than_an_item_gets_a_hint(candidate: Any, hint: str | None) -> None:
+    with pytest.raises(TypeError, match=r"^items\[0\] must be an item or a document, not ") as caught:
+        select([candidate], 50)
+    assert getattr(caught.value, "__notes__", []) == ([] if hint is None else [hint])
+
+
+@pytest.mark.parametrize(
+    ("candidate", "hint"),
+    [
+        ({"role": "user", "content": "a"}, "For chat messages, use pycupel.messages.select_messages."),
         ({"content": "a", "tokens": 1}, "pycupel.wire.from_dict(ContextItem, data) makes an item from a dict."),
         ("a", "pycupel.tokens.item(text) makes an item from a text, and counts its tokens."),
         (5, None),
     ],
 )
-def test_something_other_than_an_item_gets_a_hint(candidate: Any, hint: str | None) -> None:
+def test_a_pipeline_takes_only_items(candidate: Any, hint: str | None) -> None:
     with pytest.raises(TypeError, match=r"^items\[0\] must be a ContextItem, not ") as caught:
-        select([candidate], 50)
+        Pipeline.from_policy("chat").run([candidate], 50)
     assert getattr(caught.value, "__notes__", []) == ([] if hint is None else [hint])
 
 

@@ -123,7 +123,8 @@ def test_what_does_not_fit_is_raised_either_way(explain: bool) -> None:
         ((ITEMS, True), TypeError, "budget must be a ContextBudget or an int, not True"),
         ((ITEMS, -1), InvalidBudgetError, "budget"),
         ((None, 15), TypeError, "items"),
-        ((["text"], 15), TypeError, ""),
+        ((7, 15), TypeError, r"items must be an iterable of items or documents, not 7 \(int\)"),
+        (({"text": "a"}, 15), TypeError, "items must be an iterable of items or documents, not "),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: Any, error: type[Exception], message: str) -> None:

@@ -25,10 +25,10 @@ _NAMES = {
     ".pipeline": "Pipeline Policy Ranking Selection",
     ".placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
     ".protocols": "Placer Scorer Slicer",
-    ".scorers": "BoostedScorer CompositeScorer DecayScorer FrequencyScorer KindScorer MetadataKeyScorer "
+    ".scorers": "BoostedScorer CompositeScorer DecayScorer FrequencyScorer FusedScorer KindScorer MetadataKeyScorer "
     "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
     "TagScorer",
-    ".selecting": "ContextResult ExplainedResult select",
+    ".selecting": "ContextResult ExplainedResult aselect select",
     ".slicers": "CountConstrainedKnapsackSlice CountQuotaSlice GreedySlice KnapsackSlice MinScoreSlice QuotaSlice "
     "StreamSlice",
 }
@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         CompositeScorer as CompositeScorer,
         DecayScorer as DecayScorer,
         FrequencyScorer as FrequencyScorer,
+        FusedScorer as FusedScorer,
         KindScorer as KindScorer,
         MetadataKeyScorer as MetadataKeyScorer,
         MetadataTrustScorer as MetadataTrustScorer,
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from pycupel.selecting import (
         ContextResult as ContextResult,
         ExplainedResult as ExplainedResult,
+        aselect as aselect,
         select as select,
     )
     from pycupel.slicers import (

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pycupel.errors import CupelError, InvalidArgumentError
-from pycupel.fields import field, filled
+from pycupel.fields import field, filled, is_mapping
 from pycupel.kernels.order import descending
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.checks import as_float, wrong_type
+from pycupel.model.checks import argument_of, as_float, wrong_type
+from pycupel.scorers.fusing import finite_hints, fused_hints, scales_note
 from pycupel.text import describe, number_text
 from pycupel.values import sealed
 
 _TEXTS = ("page_content", "content", "text")
 _ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")
-# Scores may be distances, so a pair of a document and a number is not read.
-_PAIR_HINT = (
-    "For a document with its score, pass a dict with text and score, or a ContextItem with future_relevance_hint; the "
-    "best must have the highest score, so turn distances around."
-)
+_PAIR = 2
 
 
 @sealed
@@ -47,21 +44,49 @@ class _Document(NamedTuple):
     score: float | None = None
     timestamp: datetime | None = None
     kind: Any = ContextKind.DOCUMENT
+    metadata: Mapping[str, Any] = {}
 
 
-def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> list[DocumentItem]:
-    """Read the documents, best score first; without scores, in the caller's order.
+def as_item(document: Any, where: str, count: Callable[[str], int]) -> ContextItem:
+    """Read one document as an item, with its score as it is. `where` is what errors call it, such as `items[3]`.
 
-    A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp` and `key`, LangChain's or
-    Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an item.
+    A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp`, `key` and `retriever`,
+    LangChain's or Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an item.
+
+    Raises:
+        InvalidArgumentError: it has no text.
+    """
+    return document if isinstance(document, ContextItem) else _item(_read(document, where), where, count)
+
+
+def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> tuple[list[DocumentItem], tuple[str, ...]]:
+    """Read the documents, best score first; without scores, in the caller's order. Also return a note on the scores.
+
+    Scores become hints between 0 and 1: unchanged if all are in that range, else scaled to it; those of retrievers
+    with different scales by their ranks.
 
     Raises:
         InvalidArgumentError: one of them has no text.
     """
-    read = [_read(each, i) for i, each in enumerate(documents)]
-    hints = _hints([each.score for each in read])
-    items = [_as_item(i, documents[i], read[i], hint, count) for i, hint in enumerate(hints)]
-    return [items[i] for i in descending([hint or 0.0 for hint in hints])]
+    read: list[DocumentItem] = []
+    for i, document in enumerate(documents):
+        where = f"documents[{i}]"
+        if isinstance(document, ContextItem):
+            item, text, key = _checked_item(document, where), document.content, document.metadata.get("key")
+        else:
+            found = _read(document, where)
+            item, text, key = _item(found, where, count), found.text, found.key
+        read.append(DocumentItem(i, item, f"text {text}" if key is None else f"key {key}"))
+    items = [each.item for each in read]
+    scores = finite_hints(items)
+    fused = fused_hints(items, scores)
+    hints: Sequence[float | None] = _scaled(scores) if fused is None else fused
+    for i, each in enumerate(read):
+        # An item keeps its hint, unless it cannot be compared with the others.
+        if scores[i] is not None and hints[i] != scores[i] and (fused is not None or documents[i] is not each.item):
+            read[i] = replace(each, item=replace(each.item, future_relevance_hint=hints[i]))
+    note = None if fused is None else scales_note(items)
+    return [read[i] for i in descending([hint or 0.0 for hint in hints])], () if note is None else (note,)
 
 
 def newest_of_each(
@@ -85,15 +110,14 @@ def _time(document: DocumentItem) -> tuple[float, int]:
     return (timestamp.timestamp() if timestamp is not None else float("-inf"), document.index)
 
 
-def _read(document: Any, index: int) -> _Document:
+def _read(document: Any, where: str) -> _Document:
     if isinstance(document, str):
         return _Document(document)
-    if isinstance(document, ContextItem):
-        return _read_item(document, index)
     node = field(document, "node")
     if node is not None and callable(getattr(node, "get_content", None)):
         # LlamaIndex: the score is beside the text.
-        return _Document(node.get_content(), field(node, "node_id"), _number(field(document, "score"), index))
+        score = _number(field(document, "score"), where)
+        return _Document(node.get_content(), field(node, "node_id"), score, metadata=_metadata(node))
     notes = field(document, "annotations")
     # MCP: a resource may be embedded in what a tool returns.
     resource = filled(document, "resource")
@@ -102,12 +126,7 @@ def _read(document: Any, index: int) -> _Document:
         document, notes = resource, notes if own is None else own
     text = next((field(document, name) for name in _TEXTS if isinstance(field(document, name), str)), None)
     if text is None:
-        raise InvalidArgumentError(
-            f"documents[{index}] has no text: {_ANY_TEXT} must be a string, in {describe(document)}",
-            argument="documents",
-            value=document,
-            hint=_PAIR_HINT if isinstance(document, tuple) else None,
-        )
+        raise _without_text(document, where)
     score = field(document, "score")
     kind = filled(document, "kind")
     timestamp = filled(document, "timestamp")
@@ -115,54 +134,80 @@ def _read(document: Any, index: int) -> _Document:
         timestamp = filled(notes, "lastModified", "last_modified")
     return _Document(
         text,
-        next((key for name in _KEYS if (key := _key(field(document, name), index))), None),
-        _number(field(notes, "priority") if score is None else score, index),
-        _as_time(timestamp, index),
+        next((key for name in _KEYS if (key := _key(field(document, name), where))), None),
+        _number(field(notes, "priority") if score is None else score, where),
+        _as_time(timestamp, where),
         ContextKind.DOCUMENT if kind is None else kind,
+        _metadata(document),
     )
 
 
-def _key(value: Any, index: int) -> str:
+def _without_text(document: Any, where: str) -> InvalidArgumentError:
+    message = f"{where} has no text: {_ANY_TEXT} must be a string, in {describe(document)}"
+    if isinstance(document, tuple) and len(document) == _PAIR:  # pyright: ignore[reportUnknownArgumentType]
+        # Only the caller knows whether the number is a score or a distance.
+        message = (
+            f"{where} is a pair of a document and something else; put a score into a hint: pass a dict with text and "
+            "score, or a ContextItem with future_relevance_hint; turn a distance round, with "
+            "rescale_hints(items, lower_is_better=True)"
+        )
+    return InvalidArgumentError(message, argument=argument_of(where), value=cast(Any, document))
+
+
+def _metadata(document: Any) -> dict[str, Any]:
+    """Return what a document says about itself, as far as it can be written to a file, and its retriever."""
+    found = filled(document, "metadata", "meta")
+    given: Mapping[Any, Any] = found if is_mapping(found) else {}
+    metadata = {key: each for key, each in given.items() if isinstance(key, str) and _is_plain(each)}
+    retriever = field(document, "retriever")
+    return metadata if retriever is None else {**metadata, "retriever": retriever}
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+
+
+def _key(value: Any, where: str) -> str:
     """Convert an id to a text; empty if there is none."""
     try:
         return "" if value is None else str(value).strip()
     except Exception as error:
         raise InvalidArgumentError(
-            f"documents[{index}] has an id that cannot be converted to a string: {describe(value)}",
-            argument="documents",
+            f"{where} has an id that cannot be converted to a string: {describe(value)}",
+            argument=argument_of(where),
             value=value,
         ) from error
 
 
-def _read_item(item: ContextItem, index: int) -> _Document:
+def _checked_item(item: ContextItem, where: str) -> ContextItem:
     if item.tokens < 0:
         raise InvalidArgumentError(
-            f"documents[{index}] has {number_text(item.tokens)} tokens; a token count cannot be negative",
+            f"{where} has {number_text(item.tokens)} tokens; a token count cannot be negative",
             argument="documents",
             value=item.tokens,
         )
-    return _Document(item.content, item.metadata.get("key"), _number(item.future_relevance_hint, index))
+    return item
 
 
-def _number(value: Any, index: int) -> float | None:
+def _number(value: Any, where: str) -> float | None:
     """Read a score; None for NaN, which some retrievers return for what they could not compare."""
-    number = None if value is None else as_float(f"the score of documents[{index}]", value)
+    number = None if value is None else as_float(f"the score of {where}", value)
     return number if number is not None and isfinite(number) else None
 
 
-def _as_time(value: Any, index: int) -> datetime | None:
+def _as_time(value: Any, where: str) -> datetime | None:
     if value is None or isinstance(value, datetime):
         return value
-    name, expected = f"the timestamp of documents[{index}]", "a datetime or an ISO 8601 string"
+    name, expected = f"the timestamp of {where}", "a datetime or an ISO 8601 string"
     if not isinstance(value, str):
         raise wrong_type(name, expected, value)
     try:
         return datetime.fromisoformat(value)
     except ValueError:
-        raise InvalidArgumentError(f"{name} must be {expected}, not {value!r}", argument="documents") from None
+        raise InvalidArgumentError(f"{name} must be {expected}, not {value!r}", argument=argument_of(where)) from None
 
 
-def _hints(scores: Sequence[float | None]) -> list[float | None]:
+def _scaled(scores: Sequence[float | None]) -> list[float | None]:
     """Turn scores into hints between 0 and 1: unchanged if all are in that range, else scaled to it."""
     known = [score for score in scores if score is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
@@ -173,22 +218,18 @@ def _hints(scores: Sequence[float | None]) -> list[float | None]:
     return [None if score is None else (score / 2 - low / 2) / span for score in scores]
 
 
-def _as_item(i: int, given: Any, read: _Document, hint: float | None, count: Callable[[str], int]) -> DocumentItem:
+def _item(document: _Document, where: str, count: Callable[[str], int]) -> ContextItem:
+    metadata = document.metadata if document.key is None else {**document.metadata, "key": document.key}
     try:
-        item = given if isinstance(given, ContextItem) else _item(read, hint, count)
+        return ContextItem(
+            document.text or "(empty)",
+            count(document.text),
+            kind=document.kind,
+            source=ContextSource.RAG,
+            timestamp=document.timestamp,
+            future_relevance_hint=document.score,
+            metadata=metadata,
+        )
     except CupelError as error:
-        error.where = f"documents[{i}]"
+        error.where = where
         raise
-    return DocumentItem(i, item, f"key {read.key}" if read.key is not None else f"text {read.text}")
-
-
-def _item(document: _Document, hint: float | None, count: Callable[[str], int]) -> ContextItem:
-    return ContextItem(
-        document.text or "(empty)",
-        count(document.text),
-        kind=document.kind,
-        source=ContextSource.RAG,
-        timestamp=document.timestamp,
-        future_relevance_hint=hint,
-        metadata={} if document.key is None else {"key": document.key},
-    )

@@ -271,6 +271,7 @@ SCORERS = Registry(
         "decay": scorers.DecayScorer,
         "boosted": scorers.BoostedScorer,
         "relevance": scorers.RelevanceScorer,
+        "fused": scorers.FusedScorer,
     },
     _checked_factory,
 )

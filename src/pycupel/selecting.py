@@ -1,14 +1,14 @@
-"""Select in one call: `select(items, 8_000, policy="rag").items`."""
+"""Select in one call: `select(items, 8_000, policy="rag").items`; `aselect` where an embedding has to be awaited."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, overload
 
 from pycupel.diagnostics import CollectorLike, SelectionReport
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_bool, checked_iterable
+from pycupel.model.checks import checked_bool, checked_iterable, wrong_type
 from pycupel.model.item import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
@@ -17,12 +17,14 @@ from pycupel.text import quantity
 from pycupel.values import sealed
 
 if TYPE_CHECKING:
-    from pycupel.shorten.extracts import Versions
+    from pycupel.tokens.counters import CounterLike
 
-__all__ = ["ContextResult", "ExplainedResult", "select"]
+__all__ = ["ContextResult", "ExplainedResult", "aselect", "select"]
 
-_ITEMS = "an iterable of ContextItem"
+_ITEMS = "an iterable of items or documents"
 _ITEMS_ONLY = frozenset({ContextItem})
+# Plain values that are neither an item nor a document.
+_PLAIN = (bytes, int, float, type(None))
 
 
 @sealed
@@ -92,12 +94,13 @@ class ExplainedResult(ContextResult):
 
 @overload
 def select(
-    items: Iterable[ContextItem | Versions],
+    items: Iterable[Any],
     budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
     model: str | None = None,
+    counter: CounterLike = "auto",
     shorten: Shortener | None = None,
     explain: Literal[True],
     collector: CollectorLike | None = None,
@@ -106,12 +109,13 @@ def select(
 
 @overload
 def select(
-    items: Iterable[ContextItem | Versions],
+    items: Iterable[Any],
     budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
     model: str | None = None,
+    counter: CounterLike = "auto",
     shorten: Shortener | None = None,
     explain: bool = False,
     collector: CollectorLike | None = None,
@@ -119,12 +123,13 @@ def select(
 
 
 def select(
-    items: Iterable[ContextItem | Versions],
+    items: Iterable[Any],
     budget: ContextBudget | int | str,
     policy: Policy | PresetName = "chat",
     *,
     query: str | None = None,
     model: str | None = None,
+    counter: CounterLike = "auto",
     shorten: Shortener | None = None,
     explain: bool = False,
     collector: CollectorLike | None = None,
@@ -132,13 +137,17 @@ def select(
     """Select and order the best context for a budget. A pipeline's `on_overflow` is not called.
 
     Args:
-        items: The candidates, in any iterable. Use `Versions` for an item that you have shorter versions of.
+        items: The candidates, in any iterable: items, and what a retriever returns, such as strings, dicts with `text`
+            and `score`, LangChain's Documents or LlamaIndex's NodeWithScore. Use `Versions` for an item that you have
+            shorter versions of.
         budget: The limits; or a number of tokens; or a share of what the model takes as input, such as "75%".
         policy: A policy, a pipeline, or the name of a preset: chat, code-review, rag, document-qa, tool-use,
             long-running, debugging.
         query: The user's question, in plain words. Scorers that take one, such as those of the presets, use it.
         model: The model's name, as `pycupel.tokens.limits_of` takes it. If it is known, the budget is kept within its
-            limits, and a note says if they allow less.
+            limits, and a note says if they allow less. Documents are counted for it.
+        counter: Counts the tokens of documents: anything that `pycupel.tokens.get_counter` takes. With "auto", the
+            model decides; without a model they are estimated, and a note says so. Items have their tokens.
         shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
@@ -150,33 +159,167 @@ def select(
     Raises:
         TypeError: an argument has the wrong type.
         InvalidBudgetError: the budget is negative.
-        InvalidArgumentError: there is no such preset, or the budget is a share of an unknown model.
+        InvalidArgumentError: there is no such preset, the budget is a share of an unknown model, or a document has no
+            text.
         PinnedExceedsBudgetError: the pinned items alone do not fit.
         BudgetOverflowError: the selection does not fit, and the policy's strategy is Throw.
         PipelineConfigError: the policy's slicer cannot choose among versions.
         ShortenerContractError: the shortener raised, or returned something other than shorter items.
         CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
     """
+    return _run(_prepare(items, budget, policy, model, counter, shorten, explain), query, collector)
+
+
+@overload
+async def aselect(
+    items: Iterable[Any],
+    budget: ContextBudget | int | str,
+    policy: Policy | PresetName = "chat",
+    *,
+    query: str | None = None,
+    model: str | None = None,
+    counter: CounterLike = "auto",
+    shorten: Shortener | None = None,
+    explain: Literal[True],
+    collector: CollectorLike | None = None,
+) -> ExplainedResult: ...
+
+
+@overload
+async def aselect(
+    items: Iterable[Any],
+    budget: ContextBudget | int | str,
+    policy: Policy | PresetName = "chat",
+    *,
+    query: str | None = None,
+    model: str | None = None,
+    counter: CounterLike = "auto",
+    shorten: Shortener | None = None,
+    explain: bool = False,
+    collector: CollectorLike | None = None,
+) -> ContextResult: ...
+
+
+async def aselect(
+    items: Iterable[Any],
+    budget: ContextBudget | int | str,
+    policy: Policy | PresetName = "chat",
+    *,
+    query: str | None = None,
+    model: str | None = None,
+    counter: CounterLike = "auto",
+    shorten: Shortener | None = None,
+    explain: bool = False,
+    collector: CollectorLike | None = None,
+) -> ContextResult:
+    """Select as `select` does, from the same arguments, for policies whose `SimilarityScorer` has an async `embed`.
+
+    The embeddings are awaited once, before the selection, which takes no further time of the event loop than `select`.
+
+    Returns:
+        The selection; with `explain=True` an `ExplainedResult`, whose report is never None.
+
+    Raises:
+        CupelError: what `select` raises, and what `embed` raises.
+    """
+    return _run(_prepare(items, budget, policy, model, counter, shorten, explain), query, collector)
+
+
+class _Prepared(NamedTuple):
+    """The checked arguments of a call."""
+
+    pipeline: Pipeline
+    candidates: list[ContextItem]
+    limits: ContextBudget
+    notes: tuple[str, ...]
+    explain: bool
+
+
+def _prepare(
+    items: Any, budget: Any, policy: Any, model: str | None, counter: CounterLike, shorten: Any, explain: Any
+) -> _Prepared:
     pipeline = Pipeline.from_policy(policy)
-    limited: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if model is not None or isinstance(budget, str):
         from pycupel.tokens.limits import allowance  # noqa: PLC0415 - most calls name no model
 
-        budget, _, limited = allowance(budget, model, pipeline.models)
+        budget, _, notes = allowance(budget, model, pipeline.models)
     limits = ContextBudget.of(budget)
     with_report = explain is not False and checked_bool("explain", explain)
     shortener = pipeline.shorten if shorten is None else shorten
-    candidates: Any = items if isinstance(items, list) else list(checked_iterable("items", _ITEMS, items))
+    candidates: list[Any] = items if type(items) is list else _listed(items)  # pyright: ignore[reportUnknownVariableType]
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):
-        # Few items have versions, and importing this takes longer than a selection.
-        from pycupel.shorten.extracts import unpacked  # noqa: PLC0415
-
-        candidates, shortener = unpacked(candidates, shortener)
+        candidates, shortener, counted = _converted(candidates, shortener, model, counter)
+        notes += counted
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
-    selection: Any = select_once(pipeline, candidates, limits, query, with_items=with_report, collector=collector)
+    return _Prepared(pipeline, candidates, limits, notes, with_report)
+
+
+def _listed(items: Any) -> list[Any]:
+    if isinstance(items, Mapping):
+        # It would be read as its keys.
+        raise wrong_type("items", _ITEMS, cast(Any, items))
+    return list(checked_iterable("items", _ITEMS, items))
+
+
+def _converted(
+    candidates: list[Any], shortener: Any, model: str | None, counter: CounterLike
+) -> tuple[list[Any], Any, tuple[str, ...]]:
+    """Make items of documents, and take out versions. Few calls have any, and importing this takes a while."""
+    from pycupel.shorten.extracts import Versions, unpacked  # noqa: PLC0415
+
+    documents = [i for i, each in enumerate(candidates) if not isinstance(each, ContextItem | Versions)]
+    notes: tuple[str, ...] = ()
+    if documents:
+        candidates, counted = _read(candidates, documents, model, counter)
+        if counted and model is None and counter == "auto":
+            notes = (
+                f"the tokens of {quantity(counted, 'document')} were estimated; pass counter= or model= to count them",
+            )
+    if len(documents) < len(candidates):
+        candidates, shortener = unpacked(candidates, shortener)
+    return candidates, shortener, notes
+
+
+def _read(
+    candidates: list[Any], documents: list[int], model: str | None, counter: CounterLike
+) -> tuple[list[Any], int]:
+    """Make items of the documents at these indices, and return how many had to be counted."""
+    from pycupel.documents import as_item  # noqa: PLC0415 - as above
+    from pycupel.tokens.counters import get_counter  # noqa: PLC0415
+    from pycupel.tokens.families import ESTIMATOR, counter_for  # noqa: PLC0415
+
+    count = get_counter(counter)
+    if counter == "auto":
+        count = ESTIMATOR if model is None else counter_for(model, None)
+    made, counted = list(candidates), len(documents)
+    for i in documents:
+        each = candidates[i]
+        if isinstance(each, _PLAIN) or _is_message(each):
+            error = wrong_type(f"items[{i}]", "an item or a document", each)
+            if _is_message(each):
+                error.add_note("For chat messages, use pycupel.messages.select_messages.")
+            raise error
+        if type(each) is dict and "tokens" in each:
+            # An item as JSON writes it, which may be pinned or have other fields.
+            from pycupel.wire import from_dict  # noqa: PLC0415
+
+            made[i], counted = from_dict(ContextItem, cast(Any, each)), counted - 1
+        else:
+            made[i] = as_item(each, f"items[{i}]", count)
+    return made, counted
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "role" in value
+
+
+def _run(prepared: _Prepared, query: str | None, collector: CollectorLike | None) -> ContextResult:
+    pipeline, candidates, limits, notes, explain = prepared
+    selection: Any = select_once(pipeline, candidates, limits, query, with_items=explain, collector=collector)
     # The record of the run makes the notes when they are first read.
-    notes: Any = (*limited, *selection.notes) if limited else selection
-    if with_report:
-        return ExplainedResult(selection.items, notes, shortened=selection.shortened, report=selection.report)
-    return ContextResult(selection.items, notes, shortened=selection.shortened)
+    held: Any = (*notes, *selection.notes) if notes else selection
+    if explain:
+        return ExplainedResult(selection.items, held, shortened=selection.shortened, report=selection.report)
+    return ContextResult(selection.items, held, shortened=selection.shortened)

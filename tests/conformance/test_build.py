@@ -54,7 +54,7 @@ HOUR = timedelta(hours=1)
 
 SCORER_NAMES = [
     *("recency", "priority", "kind", "tag", "frequency", "reflexive", "composite", "scaled"),
-    *("metadata_trust", "decay", "metadata_key", "boosted", "relevance"),
+    *("metadata_trust", "decay", "metadata_key", "boosted", "relevance", "fused"),
 ]
 SLICER_NAMES = ["greedy", "knapsack", "stream", "quota", "count_quota", "count_constrained_knapsack", "min_score"]
 PLACER_NAMES = ["chronological", "u-shaped", "framed"]

@@ -83,7 +83,8 @@ class EmbeddedResource:
 
 def read(*documents: Any) -> list[ContextItem]:
     """In the caller's order."""
-    made: list[DocumentItem] = sorted(read_documents(documents, len), key=lambda each: each.index)
+    found, _ = read_documents(documents, len)
+    made: list[DocumentItem] = sorted(found, key=lambda each: each.index)
     return [each.item for each in made]
 
 
@@ -381,13 +382,10 @@ def test_a_document_without_text(document: Any) -> None:
 
 def test_a_document_with_its_score_beside_it_is_told_how_to_pass_the_score() -> None:
     """As LangChain's `similarity_search_with_score` returns them; whether it is a distance, only the caller knows."""
-    with pytest.raises(InvalidArgumentError, match=r"documents\[0\] has no text") as caught:
+    with pytest.raises(InvalidArgumentError, match=r"documents\[0\] is a pair .*; put a score into a hint") as caught:
         select([(LangChainDocument("a"), 0.3)])
-    [hint] = caught.value.__notes__
-    assert "pass a dict with text and score, or a ContextItem with future_relevance_hint" in hint
-    with pytest.raises(InvalidArgumentError) as caught:
-        select([{}])
-    assert not hasattr(caught.value, "__notes__")
+    assert "pass a dict with text and score, or a ContextItem with future_relevance_hint" in str(caught.value)
+    assert "turn a distance round, with rescale_hints(items, lower_is_better=True)" in str(caught.value)
 
 
 @pytest.mark.parametrize(

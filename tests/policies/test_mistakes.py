@@ -162,7 +162,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
     """REFERENCE-FACTS 5: unknown scorer types are refused with a list."""
     known = (
         "recency, priority, kind, tag, frequency, reflexive, scaled, composite, metadataTrust, metadataKey, decay, "
-        "boosted, relevance"
+        "boosted, relevance, fused"
     )
     assert mistakes({"scorers": [{"type": "embedding"}, {"type": "recencey"}]}) == [
         f"scorers[0].type: unknown scorer 'embedding'; choose from {known}",

@@ -660,7 +660,9 @@ def test_a_broken_plug_in_breaks_only_the_files_that_use_it(site: Path) -> None:
         [],
     ]
     assert result["written"].startswith("scorers[0]: Mine is not a registered scorer")
-    assert result["unknown"].endswith("boosted, relevance, vowels, broken, wrong, two-fold; did you mean 'vowels'?")
+    assert result["unknown"].endswith(
+        "boosted, relevance, fused, vowels, broken, wrong, two-fold; did you mean 'vowels'?"
+    )
     assert result["schema"]["broken"] == result["schema"]["wrong"] == {}
     assert set(result["schema"]["vowels"]["properties"]) == {"letters", "floor"}
     assert result["others"] == "Vowels(letters='aeiou', floor=0.0)"

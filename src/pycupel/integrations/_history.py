@@ -40,11 +40,12 @@ def select_documents(
     `on_selection` is called with the result and its report.
     """
     counts = get_counter(counter)
-    hits = _ranked(read_documents(documents, counts))
+    read, notes = read_documents(documents, counts)
+    hits = _ranked(read)
     limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
-        on_selection(result)
+        on_selection(replace(result, notes=(*notes, *result.notes)) if notes else result)
     originals = {id(hit.item): documents[hit.index] for hit in hits}
     return [originals[id(item)] for item in result.items]
 

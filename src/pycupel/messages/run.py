@@ -179,7 +179,8 @@ class Request:
         self.history = History(self.source, known_provider, views, unit_name, pin)
         _refuse_broken(self.history)
         self.documents = [] if documents is None else checked_list("documents", documents)
-        self.hits, self.replaced = _read_documents(self.documents, self.count)
+        self.hits, self.replaced, scale_notes = _read_documents(self.documents, self.count)
+        self.notes += scale_notes
 
         limits = limits_of(self.budget, self.count.margin_percent, self.beside.tokens + self.beside.reply)
         self.summarize = summarize
@@ -231,13 +232,14 @@ def _refuse_broken(history: History) -> None:
 
 def _read_documents(
     documents: Sequence[Any], count: Callable[[str], int]
-) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]]]:
-    """Return the newest version of each document, and the older ones, each with its replacement."""
+) -> tuple[list[DocumentItem], list[tuple[DocumentItem, DocumentItem]], tuple[str, ...]]:
+    """Return the newest version of each document, the older ones, each with its replacement, and notes on scores."""
     if not documents:
-        return [], []
+        return [], [], ()
     from pycupel.documents import newest_of_each, read_documents  # noqa: PLC0415 - few callers have any
 
-    return newest_of_each(read_documents(documents, count))
+    read, notes = read_documents(documents, count)
+    return (*newest_of_each(read), notes)
 
 
 # Run a request: continue the previous selection, replay the rest of the history, and assemble the result.

@@ -18,7 +18,7 @@ from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer, RelevanceScorer
 from pycupel.scorers._base import CONVERSATION
-from pycupel.scorers._traits import ScorerTraits, clamping_notes, scorer_notes
+from pycupel.scorers._traits import ScorerTraits, clamping_notes, fusing_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
 from pycupel.text import number_text, shortened
@@ -59,6 +59,7 @@ def _ranking_notes(ranking: Ranking, traits: ScorerTraits, *, fields: bool = Tru
         *((IGNORED_QUERY,) if strategies.ignores_query else ()),
         *strategies.remarks,
         *clamping_notes(traits, items),
+        *fusing_notes(traits, items),
         *_repeated_messages(ranking, in_order=traits.is_conversational),
     )
 

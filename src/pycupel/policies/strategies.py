@@ -333,8 +333,27 @@ _KIND_WEIGHTS = Field(
 )
 _TIME = Field("time", _CLOCK, description="The name of the clock that ages are measured by.", attribute="time_provider")
 
+
+def _saved(instead: str) -> Callable[[Any], Any]:
+    """Return a check that an option is not a function, and that says what to pass instead."""
+
+    def check(option: Any) -> Any:
+        if callable(option):
+            raise DocumentError(f"a function cannot be written to a file; pass {instead} instead")
+        return option
+
+    return check
+
+
+_BY = adapted(TEXT, write=_saved("a name, such as metadata:KEY,"))
+
+
+# Not as null, which means absent.
+_GROUPS = Codec(lambda: {"enum": ["auto", "none"]}, TEXT.read, lambda by, _: "none" if by is None else by)
+
 _SCORER.define(scorers.RecencyScorer)
-_SCORER.define(scorers.ReflexiveScorer)
+_SCORER.define(scorers.ReflexiveScorer, by=_GROUPS)
+_SCORER.define(scorers.FusedScorer, by=_BY)
 _SCORER.define(scorers.TagScorer)
 _SCORER.define(scorers.MetadataTrustScorer)
 _SCORER.define(scorers.MetadataKeyScorer)
@@ -378,13 +397,7 @@ SLICER.define(
 )
 
 
-def _reject_function(kinds: Any) -> Any:
-    if callable(kinds):
-        raise DocumentError("a function cannot be written to a file; pass kinds instead")
-    return kinds
-
-
-_KINDS = adapted(list_of(KIND), write=_reject_function)
+_KINDS = adapted(list_of(KIND), write=_saved("kinds"))
 
 PLACER.define(placers.ChronologicalPlacer)
 PLACER.define(

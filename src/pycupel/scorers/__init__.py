@@ -8,6 +8,7 @@
 | `TagScorer` | tags | weight of the matching tags, as a share of all weights |
 | `FrequencyScorer` | tags | share of the other items that have a tag in common |
 | `ReflexiveScorer` | future_relevance_hint | the hint itself |
+| `FusedScorer` | future_relevance_hint | the ranks of the hints of several retrievers, fused (an extension) |
 | `MetadataTrustScorer` | metadata["cupel:trust"] | the trust value itself |
 | `MetadataKeyScorer` | metadata[key] | a multiplier: `boost` on a match, else 1.0 |
 | `RelevanceScorer` | content | how well it answers a question, by its words |
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
         RecencyScorer as RecencyScorer,
         ReflexiveScorer as ReflexiveScorer,
         TagScorer as TagScorer,
-        rescale_hints as rescale_hints,
     )
+    from pycupel.scorers.fusing import FusedScorer as FusedScorer, rescale_hints as rescale_hints
     from pycupel.scorers.relevance import RelevanceScorer as RelevanceScorer, clear_caches as clear_caches
     from pycupel.scorers.similarity import SimilarityScorer as SimilarityScorer
     from pycupel.scorers.wrapping import (
@@ -58,7 +59,8 @@ else:
         ".wrapping": "BoostedScorer CompositeScorer ScaledScorer",
         ".decay": "DecayScorer Exponential Step SystemTimeProvider Window",
         ".fields": "FrequencyScorer KindScorer MetadataKeyScorer MetadataTrustScorer PriorityScorer "
-        "RecencyScorer ReflexiveScorer TagScorer rescale_hints",
+        "RecencyScorer ReflexiveScorer TagScorer",
+        ".fusing": "FusedScorer rescale_hints",
         ".relevance": "RelevanceScorer clear_caches",
         ".similarity": "SimilarityScorer",
     }

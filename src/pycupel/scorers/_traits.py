@@ -170,6 +170,9 @@ class ScorerTraits(NamedTuple):
     clamps: bool
     """Whether a scorer clamps hints outside its range."""
 
+    fuses: bool
+    """Whether a scorer looks for several retrievers, whose scales may differ."""
+
     is_conversational: bool
     """Whether a scorer reads the order of the items as that of a conversation."""
 
@@ -185,6 +188,7 @@ def traits_of(scorer: Any) -> ScorerTraits:
         awaits_query=any(_awaits_query(each) for each, _ in leaves),
         has_query=any(_reads_query(each) for each, _ in shares),
         clamps=any(_rescale(each) == "never" for each, _ in leaves),
+        fuses=any(_rescale(each) == "auto" and getattr(each, "by", None) == "auto" for each, _ in leaves),
         is_conversational=any(getattr(each, "undated", None) == "position" for each, _ in leaves),
     )
 
@@ -212,7 +216,7 @@ def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[
     """Note that hints are outside the range of a scorer."""
     if not traits.clamps:
         return ()
-    hints = [item.future_relevance_hint for item in items]
+    hints = _hints(items)
     clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
     if not clamped:
         return ()
@@ -222,6 +226,20 @@ def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[
 def _rescale(scorer: Any) -> Any:
     """Return what a scorer of hints does with those outside its range; None for any other scorer."""
     return getattr(scorer, "rescale", None) if field_of(scorer) == _HINT else None
+
+
+def fusing_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
+    """Note that the hints of several retrievers were fused, because their scales differ."""
+    if not traits.fuses or not any(hint is not None and abs(hint) > 1.0 for hint in _hints(items)):
+        return ()
+    from pycupel.scorers.fusing import scales_note  # noqa: PLC0415 - few programs have several retrievers
+
+    note = scales_note(items)
+    return () if note is None else (note,)
+
+
+def _hints(items: Sequence[ContextItem]) -> list[float | None]:
+    return [item.future_relevance_hint for item in items]
 
 
 def _reads_query(scorer: Any) -> bool:

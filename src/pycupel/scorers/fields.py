@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -28,7 +28,6 @@ from pycupel.model.checks import (
     number,
     one_of,
 )
-from pycupel.model.item import checked_items
 from pycupel.scorers._base import CONVERSATION
 from pycupel.text import quoted, shown
 from pycupel.values import FrozenDict, brief_repr, check_fields, hold, record_repr, sealed
@@ -316,6 +315,13 @@ def _shares_any_tag(tags_a: Iterable[str], tags_b: Iterable[str]) -> bool:
 
 
 _Rescale = Literal["never", "auto"]
+_Groups = Literal["auto", "none"]
+
+
+def _checked_groups(name: str, value: Any, error: Any) -> str | None:
+    # Files cannot say None, so "none" is the same.
+    group = None if value is None else one_of(_Groups)["check"](name, value, error)
+    return None if group == "none" else group
 
 
 @sealed
@@ -326,7 +332,7 @@ class ReflexiveScorer:
     Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
 
     Raises:
-        ScorerConfigError: `rescale` is neither "never" nor "auto".
+        ScorerConfigError: `rescale` is neither "never" nor "auto", or `by` is neither "auto" nor None.
     """
 
     reads: ClassVar[str] = "future_relevance_hint"
@@ -337,6 +343,14 @@ class ReflexiveScorer:
 
     "auto" is for hints of any scale, such as raw BM25, cosines or logits: if any hint is outside [0, 1], all are
     scaled, so that the smallest is 0 and the largest 1.
+    """
+
+    by: Literal["auto"] | None = field(default="auto", metadata={"check": _checked_groups})
+    """Whether "auto" looks for several retrievers, whose hints cannot be compared if their scales differ.
+
+    "auto" fuses their ranks then, as a `FusedScorer` does. Items are from several retrievers if
+    `metadata["retriever"]` says so, or if they have two to five sources with at least three hints each. None takes all
+    hints as they are.
     """
 
     def __post_init__(self) -> None:
@@ -351,6 +365,12 @@ class ReflexiveScorer:
             return 0.0
         if self.rescale == "auto":
             finite = [h for h in (other.future_relevance_hint for other in all_items) if h is not None and isfinite(h)]
+            if self.by is not None and any(h < -1.0 or h > 1.0 for h in finite):
+                from pycupel.scorers.fusing import finite_hints, fused_hint  # noqa: PLC0415 - as below
+
+                fused = fused_hint(item, all_items, finite_hints(all_items))
+                if fused is not None:
+                    return fused
             if any(h < 0.0 or h > 1.0 for h in finite):
                 return _share(hint, min(finite), max(finite))
         return 0.0 if hint < 0.0 else min(hint, 1.0)
@@ -359,37 +379,29 @@ class ReflexiveScorer:
         """Score all items at once; the results equal those of `score` bit for bit."""
         hints = [item.future_relevance_hint for item in items]
         if self.rescale == "auto":
-            hints = _rescaled(hints)
+            low, high = hint_range(hints)
+            # Hints from -1 to 1 have one scale, whoever they are from.
+            if self.by is not None and (low < -1.0 or high > 1.0):
+                # Few programs have several retrievers.
+                from pycupel.scorers.fusing import finite_hints, fused_hints  # noqa: PLC0415
+
+                fused = fused_hints(items, finite_hints(items))
+                if fused is not None:
+                    return fused
+            hints = rescaled(hints, low, high)
         return [hint if hint is not None and 0.0 <= hint <= 1.0 else _clamped(hint) for hint in hints]
 
 
-def rescale_hints(items: Iterable[ContextItem]) -> list[ContextItem]:
-    """Scale the hints of items to the range from 0 to 1, if any hint is outside it.
-
-    For hints of any scale, where larger is better: raw BM25, cosines, logits. The smallest becomes 0 and the largest
-    1; if all are equal, 0.5. Hints that are absent or not finite are left out of the scaling and stay as they are.
-    Items whose hint does not change are returned as they are.
-
-    Args:
-        items: The items, in any iterable.
-
-    Raises:
-        TypeError: `items` is not an iterable of ContextItem.
-    """
-    given = checked_items(items)
-    hints = _rescaled([item.future_relevance_hint for item in given])
-    return [
-        item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)
-        for item, hint in zip(given, hints, strict=True)
-    ]
-
-
-def _rescaled(hints: list[float | None]) -> list[float | None]:
-    """Apply min-max scaling to the finite hints if one of them is outside [0, 1]."""
+def hint_range(hints: Iterable[float | None]) -> tuple[float, float]:
+    """Return the smallest and the largest finite hint; 0 and 0 if there is none."""
     finite = [hint for hint in hints if hint is not None and isfinite(hint)]
-    if not finite or (min(finite) >= 0.0 and max(finite) <= 1.0):
+    return min(finite, default=0.0), max(finite, default=0.0)
+
+
+def rescaled(hints: list[float | None], smallest: float, largest: float) -> list[float | None]:
+    """Apply min-max scaling to the finite hints if one of them is outside [0, 1]."""
+    if smallest >= 0.0 and largest <= 1.0:
         return hints
-    smallest, largest = min(finite), max(finite)
     return [hint if hint is None or not isfinite(hint) else _share(hint, smallest, largest) for hint in hints]
 
 

@@ -176,12 +176,12 @@ def test_what_has_begun_and_is_not_finished_stays() -> None:
 
 
 def assert_same(one: MessageSelection, other: MessageSelection) -> None:
-    assert [one.messages, one.kept, one.dropped, one.cut, one.checkpoints] == [
+    assert [one.messages, one.kept, one.dropped, one.cut, one.points] == [
         other.messages,
         other.kept,
         other.dropped,
         other.cut,
-        other.checkpoints,
+        other.points,
     ]
 
 
@@ -196,9 +196,9 @@ def test_the_previous_selection_changes_nothing(unit: str) -> None:
     assert_same(select(history, 600, previous=last), last)
 
 
-def test_a_stored_selection_without_checkpoints_changes_nothing() -> None:
+def test_a_stored_selection_without_points_changes_nothing() -> None:
     history = small_talk(60)
-    stored = {**wire.to_dict(select(history[:-2], 600)), "checkpoints": []}
+    stored = {**wire.to_dict(select(history[:-2], 600)), "points": []}
     selection = select(history, 600, previous=wire.from_dict(MessageSelection, stored))
     assert_same(selection, select(history, 600))
     assert selection.notes == ()
@@ -270,6 +270,47 @@ def test_an_address_does_not_identify_a_scorer_of_a_stored_selection() -> None:
     assert select(history, 1_000, policy=policy, previous=pickle.loads(pickle.dumps(first))).notes == (IGNORED,)
     first = select(history, 1_000)
     assert select(history, 1_000, previous=pickle.loads(pickle.dumps(first))).notes == ()
+
+
+class Named(Custom):
+    """A scorer whose repr has no address, and which equals all others of its class."""
+
+    def __repr__(self) -> str:
+        return "Named()"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_policies_are_recognised_by_equality_and_from_storage_by_their_document() -> None:
+    history = small_talk(60)
+    shorten = {"shorten": "results"}
+    first = select(history, 1_000, policy=Policy(RecencyScorer()), **shorten)
+    assert first.fingerprint
+    for previous in (first, wire.loads(MessageSelection, wire.dumps(first)), deepcopy(first)):
+        assert select(history, 1_000, policy=Policy(RecencyScorer()), previous=previous, **shorten).notes == ()
+        other = select(history, 1_000, policy=Policy(RecencyScorer(undated="position")), previous=previous, **shorten)
+        assert other.notes == (IGNORED,)
+    first = select(history, 1_000, policy=Policy(Named()))
+    assert select(history, 1_000, policy=Policy(Named()), previous=first).notes == ()
+    # A strategy that cannot be written is never recognised from storage.
+    stored = wire.loads(MessageSelection, wire.dumps(first))
+    assert stored.fingerprint == ""
+    assert select(history, 1_000, policy=Policy(Named()), previous=stored).notes == (IGNORED,)
+
+
+def test_the_example_of_the_module() -> None:
+    """A cut keeps the newest answer with its question, and drops what is older."""
+    sizes = [10, 20, 40, 20, 30, 20]
+    roles = ["system", "user", "assistant", "user", "assistant", "user"]
+    # Four tokens for each message, and three for the reply.
+    history = [{"role": role, "content": "x" * (size - 4)} for role, size in zip(roles, sizes, strict=True)]
+    assert select(history[:4], 123).kept == (0, 1, 2, 3)
+    selection = select(history, 123)
+    assert (selection.kept, selection.budget.target_tokens) == ((0, 3, 4, 5), 88)
+    assert select([*history, answer("x" * 16), question("x" * 16)], 123).kept[:2] == (0, 3)
 
 
 def test_a_message_that_was_edited_in_place_is_noticed() -> None:

@@ -11,8 +11,9 @@ from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipe
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History, items_at, with_needs
+from pycupel.messages.history import History, with_needs
 from pycupel.messages.options import ProviderName, UnitName
+from pycupel.messages.overlay import Overlay, items_at
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
 from tests.messages.histories import WRITERS, Exchange, Message
 
@@ -53,7 +54,7 @@ def test_the_tokens_of_an_item_are_those_of_its_messages() -> None:
     tokens = history.tokens
     assert history.sizes == [tokens[0], tokens[1] + tokens[2] + tokens[3], tokens[4]]
     assert tokens[2] > 100 > max(tokens[1], tokens[3])
-    assert [item.tokens for item in items_at(history, [1, 2]).values()] == history.sizes[1:]
+    assert [item.tokens for item in items_at(Overlay(history), [1, 2]).values()] == history.sizes[1:]
 
 
 def test_the_model_decides_how_items_are_counted() -> None:
@@ -107,7 +108,7 @@ def test_a_turn_is_a_user_message_and_all_that_follows_it() -> None:
     history = read([system(), question("a"), *exchange("c1"), answer(), question("b"), answer()], "turn")
     assert [unit.indices for unit in history.units] == [(0,), (1, 2, 3, 4), (5, 6)]
     assert history.sizes[1] == sum(history.tokens[1:5])
-    turn = items_at(history, [1], named=True)[1]
+    turn = items_at(Overlay(history), [1], named=True)[1]
     assert turn.kind == "Message"
     assert turn.metadata["pycupel.unit"] == [1, 2, 3, 4]
     assert turn.content.startswith("a\n")
@@ -192,7 +193,7 @@ def test_what_has_begun_is_pinned_until_it_is_finished() -> None:
     history = read(
         [question(), *made, done[0], question("And?"), answer("Wait."), done[1], answer()], provider="responses"
     )
-    assert history.points == [1, 5, 7]
+    assert history.call_positions == [1, 5, 7]
     assert indices(history, history.staying(5)[0]) == [0, 1, 2, 3, 4, 6]
     assert indices(history, history.staying(7)[0]) == [4]
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import select_messages
-from pycupel.messages.room import Plan, limits_of
+from pycupel.messages.room import Room, limits_of
 from tests.examples import examples
 from tests.messages.chats import (
     answer,
@@ -52,12 +52,12 @@ def test_a_history_that_exceeds_the_window_is_cut_to_the_target() -> None:
 
 
 def test_for_an_int_65_percent_of_what_must_stay_leaves_are_the_target() -> None:
-    plan = Plan(limits_of(1_000, 0.0), [], 0.0, has_target=False, stable=True)
-    assert [plan.target_for(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
-    assert plan.goal(700, 100) == (0, 0)
-    large = Plan(limits_of(10**400, 0.0), [], 0.0, has_target=False, stable=True)
+    room = Room(1_000)
+    assert [room.target_for(must) for must in (0, 100, 900, 1_000)] == [650, 685, 965, 1_000]
+    assert room.goal(700, 100) == (0, 0)
+    large = Room(10**400)
     assert large.target_for(0) == 65 * 10**398
-    assert plan.goal(500, 100) == (185, 0)
+    assert room.goal(500, 100) == (185, 0)
     history = small_talk(40)
     selection = select(history, window(history) - 1)
     must = cost([history[0], history[-1]])
@@ -128,7 +128,7 @@ def test_stable_is_false_to_fill_the_window() -> None:
     for end in range(40, len(history), 3):
         selection = select(history[:end], 500, stable=False)
         assert 497 - 2 * cost(history[1:2]) < selection.total_tokens <= 497
-        assert selection.checkpoints == ()
+        assert selection.points == ()
         # A target that leaves no room to grow is the same.
         assert selection.kept == select(history[:end], ContextBudget(500)).kept
 

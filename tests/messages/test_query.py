@@ -8,7 +8,7 @@ import pytest
 
 from pycupel import CompositeScorer, ContextItem, Policy, RecencyScorer, RelevanceScorer
 from pycupel.messages import select_messages
-from pycupel.messages.slicing import scorer_for
+from pycupel.messages.documents import scorer_for
 from pycupel.scorers._base import score_all
 
 HISTORY: list[dict[str, Any]] = [

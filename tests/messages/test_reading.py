@@ -78,7 +78,8 @@ def test_a_deep_copy_of_a_selection_has_read_nothing(make: Any) -> None:
     selection = select_messages(small_talk(4), 600, counter=lambda text: len(text))  # noqa: PLW0108
     copied = make(selection)
     assert copied == selection
-    assert copied.reading is None
+    assert copied.memory.views == []
+    assert copied.points == selection.points
 
 
 @pytest.mark.parametrize("provider", WRITERS)
@@ -122,11 +123,10 @@ def test_cache_control_may_move_from_call_to_call(make: Any, then: set[int], now
     again = select_messages(history, 600, provider="anthropic", counter=counter)
     assert selection.notes == again.notes
     assert bool(selection.notes) == (len(now) > 4)
-    assert selection.reading is not None
-    assert again.reading is not None
-    assert selection.reading.views == again.reading.views
+    assert selection.memory.views == again.memory.views
 
 
-def test_a_reading_has_a_short_repr() -> None:
-    reading = select_messages(small_talk(60), 600, counter="estimator").reading
-    assert repr(reading) == "<Reading: 120 messages for openai, counted by estimator (pycupel 1)>"
+def test_a_memory_has_a_short_repr() -> None:
+    memory = select_messages(small_talk(60), 600, counter="estimator").memory
+    assert repr(memory) == "<Memory: 2 points, 120 messages counted by estimator (pycupel 1)>"
+    assert repr(memory.stored()) == "<Memory: 2 points, stored>"

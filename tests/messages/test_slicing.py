@@ -20,14 +20,9 @@ from pycupel import (
     ScoredItem,
     StreamSlice,
 )
-from pycupel.messages.slicing import (
-    BesideSlice,
-    document_share,
-    fill,
-    inner_slicer,
-    never_dropped,
-    without_lone_questions,
-)
+from pycupel.messages.cuts import fill, never_dropped, without_lone_questions
+from pycupel.messages.documents import DocumentsSlice, document_share
+from pycupel.messages.options import inner_slicer
 from pycupel.protocols import Slicer
 
 
@@ -55,7 +50,7 @@ def select(scored: Scored, target: int, history: Sequence[ContextItem], inner: S
     """What is selected if this history stays."""
     units = {id(each): i for i, each in enumerate(history)}
     candidates = [ScoredItem(*pair) for pair in scored]
-    chosen = BesideSlice(inner, units, range(len(history))).slice(candidates, ContextBudget(target))
+    chosen = DocumentsSlice(inner, units, range(len(history))).slice(candidates, ContextBudget(target))
     return "".join(each.content for each in chosen)
 
 
@@ -223,7 +218,7 @@ def test_quotas_split_the_target_between_kinds() -> None:
 def test_shortfalls_and_caps_of_the_inner_slicer_are_passed_on() -> None:
     hit, other = item("1", 10, "Document"), item("2", 10, "Document")
     entries = [CountQuotaEntry("Memory", cap_count=2, require_count=1), CountQuotaEntry("Document", cap_count=1)]
-    slicer = BesideSlice(CountQuotaSlice(entries), {id(A): 0}, {0})
+    slicer = DocumentsSlice(CountQuotaSlice(entries), {id(A): 0}, {0})
     scored = [ScoredItem(A, 0.9), ScoredItem(hit, 0.8), ScoredItem(other, 0.7)]
     outcome = slicer.slice_detailed(scored, ContextBudget(100))
     assert [each.content for each in outcome.selected] == ["a", "1"]
@@ -236,7 +231,7 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     large, small = item("x", 15, hint=0.7), item("s", 1, hint=0.6)
     a, b = item("a", 10, hint=0.9), item("b", 10, hint=0.8)
     units = {id(each): i for i, each in enumerate((a, b, large, small))}
-    slicer = BesideSlice(None, units, {0, 1})
+    slicer = DocumentsSlice(None, units, {0, 1})
     report = Pipeline(ReflexiveScorer(), slicer).dry_run([a, b, large, small], ContextBudget(30))
     texts = [event.message for event in report.events if event.message and "Exceeded" in event.message]
     note = "messages it depends on do not fit, or the messages around it were cut"
@@ -245,6 +240,6 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
         f"BudgetExceeded: 1 tokens requested, 10 available ({note})",
     ]
     hits = [item("1", 10, "Document", hint=0.9), item("2", 10, "Document", hint=0.8)]
-    quota = BesideSlice(QuotaSlice([QuotaEntry("Document", cap=50)]), {}, ())
+    quota = DocumentsSlice(QuotaSlice([QuotaEntry("Document", cap=50)]), {}, ())
     report = Pipeline(ReflexiveScorer(), quota).dry_run(hits, ContextBudget(20))
     assert any("the share of kind 'Document' was 10 tokens" in (event.message or "") for event in report.events)

@@ -134,7 +134,7 @@ class TestAnthropic:
     def test_text_behind_results_opens_no_turn(self) -> None:
         messages = [USER, uses("a"), results("a", text="now this"), uses("b"), results("b"), SAID, USER]
         units = group(messages, "anthropic")
-        assert [(unit.indices, unit.anchor, unit.remark) for unit in units] == [
+        assert [(unit.indices, unit.anchor, unit.has_user_text) for unit in units] == [
             ((0,), None, False),
             ((1, 2), 0, True),
             ((3, 4), 0, False),

@@ -40,7 +40,7 @@ def sound(units: Sequence[Unit]) -> list[int]:
 
 def last_ones(units: Sequence[Unit]) -> list[int]:
     """The last unit in which the user speaks, and the last exchange."""
-    speakers = [place for place in sound(units) if units[place].role == "user" or units[place].remark]
+    speakers = [place for place in sound(units) if units[place].role == "user" or units[place].has_user_text]
     exchanges = [place for place in sound(units) if units[place].role == "exchange"]
     return speakers[-1:] + exchanges[-1:]
 

@@ -93,7 +93,7 @@ def check_units(kept: set[int], units: Sequence[Unit]) -> None:
             assert kept.issuperset(unit.indices)
         if unit.anchor is not None and not kept.isdisjoint(unit.indices):
             assert kept.issuperset(units[unit.anchor].indices)
-    users = [unit for unit in sound(units) if unit.role == "user" or unit.remark]
+    users = [unit for unit in sound(units) if unit.role == "user" or unit.has_user_text]
     reminders = [unit for unit in sound(units) if unit.role == "reminder"]
     assert all(kept.issuperset(unit.indices) for unit in users[-1:] + reminders[-1:])
     assert kept or not units

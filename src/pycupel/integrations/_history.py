@@ -287,7 +287,9 @@ class HistorySelector:
             return
         with self._lock:
             self._selections.pop(conversation, None)
-            self._selections[conversation] = replace(selection, messages=[], source=(), report=None, reading=None)
+            self._selections[conversation] = replace(
+                selection, messages=[], source=(), report=None, memory=selection.memory.stored()
+            )
             if len(self._selections) > _CONVERSATIONS:
                 del self._selections[next(iter(self._selections))]
 

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
 from pycupel.diagnostics.observers import observe_messages
-from pycupel.messages.counting import checked_beside, resolve_counter, view_beside
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
+from pycupel.messages.counting import checked_extras, count_extras, resolve_counter, view_extras
+from pycupel.messages.cuts import Offer, replay
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History, items_at
-from pycupel.messages.options import DEFAULT_KEEP, Pin, ProviderName, Summarize, TooLarge, UnitName, checked_list
+from pycupel.messages.documents import choose, documents_of
+from pycupel.messages.history import History
+from pycupel.messages.memory import START, cut_arguments, fingerprint_of, read_on, remember
+from pycupel.messages.options import (
+    DEFAULT_KEEP,
+    Pin,
+    ProviderName,
+    Summarize,
+    TooLarge,
+    UnitName,
+    check_options,
+    checked_list,
+)
+from pycupel.messages.overlay import Overlay, items_at
 from pycupel.messages.providers._base import Finding
-from pycupel.messages.result import ExplainedSelection, MessageSelection
-from pycupel.messages.run import Request, run
+from pycupel.messages.result import ExplainedSelection, MessageSelection, assemble
+from pycupel.messages.room import FilledRoom, Room
 from pycupel.model import ContextItem
-from pycupel.model.checks import checked_name, suggestion
+from pycupel.model.checks import checked_name, suggestion, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import CounterLike
-from pycupel.tokens.limits import BudgetLike
+from pycupel.tokens.limits import BudgetLike, allowance
+
+_PREVIOUS_IGNORED = (
+    "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
+)
 
 if TYPE_CHECKING:
+    from pycupel.messages.summary import SummaryRequest
 
     class _Options(TypedDict, total=False):
         """The options of `select_messages`, except `explain`, which determines the return type."""
@@ -157,20 +177,20 @@ def select_messages(
         InvalidArgumentError: an option has an invalid value, or the provider would reject every message.
     """
     with observe_messages(model) as observed:
-        request = Request(
+        selection, summary = _select(
             messages,
             budget,
             provider=provider,
             model=model,
-            policy=policy,
-            query=query,
-            unit=unit,
             counter=counter,
             pin=pin,
             previous=previous,
             documents=documents,
             system=system,
             tools=tools,
+            policy=policy,
+            query=query,
+            unit=unit,
             stable=stable,
             shorten=shorten,
             keep=keep,
@@ -180,7 +200,6 @@ def select_messages(
             too_large=too_large,
             explain=explain,
         )
-        selection, summary = run(request)
         return observed.done(selection if summary is None else summary.answer(selection))
 
 
@@ -212,8 +231,110 @@ async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **option
         near = suggestion(name, defaults)
         raise TypeError(f"aselect_messages() got an unexpected keyword argument {name!r}{near}")
     with observe_messages(options.get("model")) as observed:
-        selection, summary = run(Request(messages, budget, **{**defaults, **options}))
+        selection, summary = _select(messages, budget, **{**defaults, **options})
         return observed.done(selection if summary is None else await summary.answer_async(selection))
+
+
+def _select(
+    messages: Iterable[Any],
+    budget: BudgetLike,
+    *,
+    provider: Any,
+    model: Any,
+    counter: Any,
+    pin: Any,
+    previous: Any,
+    documents: Any,
+    system: Any,
+    tools: Any,
+    **rest: Any,
+) -> tuple[MessageSelection, SummaryRequest | None]:
+    """Return the selection without its summary, and the request for the summary."""
+    options = check_options(**rest)
+    if previous is not None and not isinstance(previous, MessageSelection):
+        raise wrong_type("previous", "a MessageSelection", previous)
+    source = tuple(checked_list("messages", messages))
+    allowed = allowance(budget, model, options.policy.models)
+    known = resolve_provider(source, provider, model)
+    count = resolve_counter(counter, known, model)
+    extras = count_extras(known, count, system, tools)
+
+    past = None if previous is None else previous.memory
+    ends = [len(source)] if previous is None else [min(previous.history_length, len(source)), len(source)]
+    fingerprint = fingerprint_of(source, ends)
+    views = read_on(source, known, count, fingerprint, past)
+    history = History(source, known, views, options.unit, pin)
+    _refuse_broken(history)
+
+    offered = documents_of(documents, options.policy.slicer, count)
+    room = (Room if options.stable else FilledRoom)(
+        allowed.budget,
+        count.margin_percent,
+        extras,
+        share=offered.share,
+        documents=offered.tokens,
+        held=offered.held,
+        summary_tokens=options.summary_tokens,
+    )
+
+    arguments = cut_arguments(known, options, room, allowed.limits or ())
+    same: MessageSelection | None = None
+    if previous is not None and previous.memory.continues(ends[0], fingerprint, history, arguments):
+        same = previous
+    start, reasons = START, {}
+    if same is not None and room.leaves_room:
+        start, reasons = same.memory.last_point(history), {each.index: each.reason for each in same.dropped}
+    overlay = Overlay(history, source, count.direct, start.texts)
+    try:
+        replayed = replay(overlay, room, options, start, reasons)
+    except UnitTooLargeError as error:
+        if options.too_large != "shorten" and any(views[n].results for n in error.indices):
+            error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
+        room.explain(error)
+        raise
+    overlay.restore(replayed.gone)
+    if options.too_large == "error":
+        _refuse_too_large(overlay, room, replayed.offer)
+
+    choice = choose(offered, overlay, room, options, replayed)
+    memory = remember(fingerprint, history, count, arguments, replayed.points)
+    selection = assemble(
+        options,
+        overlay,
+        room,
+        replayed,
+        offered,
+        choice,
+        memory=memory,
+        previous=same,
+        notes=(*allowed.notes, *offered.notes),
+    )
+    if same is not previous:
+        selection = replace(selection, notes=(*selection.notes, _PREVIOUS_IGNORED))
+    if options.summarize is None:
+        return selection, None
+    from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
+
+    gone = {*replayed.gone, *replayed.dropped}
+    return selection, request_of(options.summarize, room.summary, overlay, gone, selection, same)
+
+
+def _refuse_broken(history: History) -> None:
+    """Raise if every message is broken, because an empty list would be rejected without a reason."""
+    if history.units and len(history.broken) == len(history.units):
+        raise InvalidArgumentError(
+            f"{history.provider.name} would reject every message. First problem: {history.broken[0]}",
+            argument="messages",
+            hint="lint_messages lists all problems.",
+        )
+
+
+def _refuse_too_large(overlay: Overlay, room: Room, offer: Offer) -> None:
+    """Raise if a unit that need not stay is larger than what is left for it."""
+    left = room.window - offer.pinned_tokens
+    for i, (unit, tokens) in enumerate(zip(overlay.history.units, overlay.sizes, strict=True)):
+        if tokens > left and i not in offer.pinned and unit.problem is None:
+            raise UnitTooLargeError(unit.indices, tokens, left, hint='To drop it instead, pass too_large="drop".')
 
 
 # The linter: finds what a provider would reject in a history, as far as the history shows it.
@@ -250,8 +371,8 @@ def lint_messages(
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
     views = known.read(history)
-    definitions = checked_beside(system, tools)
-    findings = known.check(views, [view_beside(system, definitions)])
+    definitions = checked_extras(system, tools)
+    findings = known.check(views, [view_extras(system, definitions)])
     for rule in known.beside_rules:
         findings += rule.findings(system, None if tools is None else definitions, views)
     return sorted(findings, key=lambda finding: finding.index)
@@ -294,4 +415,4 @@ def to_items(
     views = known.read(source, resolve_counter(counter, known, model))
     history = History(source, known, views, unit_name, pin)
     must, _ = history.staying()
-    return list(items_at(history, history.whole, must, named=True).values())
+    return list(items_at(Overlay(history), history.whole, must, named=True).values())

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.fields import ContentError, as_json, field, filled, is_filled, is_list, rewritten
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.parts import MessageView, Part, PartReader
-from pycupel.messages.providers._base import BESIDE, CACHED, Provider
+from pycupel.messages.providers._base import CACHED, OUTSIDE, Provider
 from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
 from pycupel.model import ContextBudget
 from pycupel.model.checks import name_key, wrong_type
@@ -35,8 +35,32 @@ _KINDS_OF_ROLES = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT, "tool
 _PLAIN = (bytes, int, float)
 
 
-class Beside:
-    """What is sent beside the messages.
+class Extras(NamedTuple):
+    """What is sent beside the messages, in tokens."""
+
+    system: int
+    """The system prompt."""
+
+    tools: int
+    """The definitions of tools."""
+
+    reply: int
+    """The start of the reply."""
+
+    view: MessageView
+    """A view of all of it, for the rules about the whole request."""
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the system prompt and the tools."""
+        return self.system + self.tools
+
+
+NO_EXTRAS = Extras(0, 0, 0, MessageView(OUTSIDE, "system", "", 0))
+
+
+def count_extras(provider: Provider, count: Callable[[str], int], system: Any, tools: Any) -> Extras:
+    """Count what is sent beside the messages.
 
     Args:
         provider: Whose prices to use.
@@ -44,33 +68,21 @@ class Beside:
         system: The system prompt, in any shape; None if there is none.
         tools: The definitions of tools; None if there are none.
 
-    Attributes:
-        system: The tokens of the system prompt.
-        tools: The tokens of the definitions of tools.
-        reply: The tokens of the start of the reply.
-        view: A view of all of it, for the rules about the whole request.
-
     Raises:
         TypeError: the system prompt or a definition is a plain value that cannot be one.
         InvalidArgumentError: it cannot be read.
     """
-
-    def __init__(self, provider: Provider, count: Callable[[str], int], system: Any, tools: Any) -> None:
-        prices = provider.prices
-        definitions = checked_beside(system, tools)
-        texts = [_definition(tool, n) for n, tool in enumerate(definitions)]
-        self.system = 0 if system is None else _system_tokens(system, PartReader(count, prices))
-        self.tools = sum(
-            [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],
-            prices.tools if texts else 0,
-        )
-        self.reply = prices.reply
-        self.view = view_beside(system, definitions)
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of the system prompt and the tools."""
-        return self.system + self.tools
+    prices = provider.prices
+    if system is None and tools is None:
+        return NO_EXTRAS._replace(reply=prices.reply)
+    definitions = checked_extras(system, tools)
+    texts = [_definition(tool, n) for n, tool in enumerate(definitions)]
+    prompt = 0 if system is None else _system_tokens(system, PartReader(count, prices))
+    defined = sum(
+        [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],
+        prices.tools if texts else 0,
+    )
+    return Extras(prompt, defined, prices.reply, view_extras(system, definitions))
 
 
 @sealed
@@ -141,7 +153,7 @@ def count_messages(
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
     count = resolve_counter(counter, known, model)
-    return known.price(history, count) + Beside(known, count, system, tools).tokens
+    return known.price(history, count) + count_extras(known, count, system, tools).tokens
 
 
 def tokens_by_kind(
@@ -199,22 +211,22 @@ def tokens_by_kind_in(views: Iterable[MessageView]) -> dict[str, int]:
     return {kind: tokens for kind, tokens in found.items() if tokens}
 
 
-def usage_of(budget: ContextBudget | int, beside: Beside, views: Iterable[MessageView], documents: int) -> Usage:
+def usage_of(budget: ContextBudget | int, extras: Extras, views: Iterable[MessageView], documents: int) -> Usage:
     """Count where the window of a budget goes.
 
     Args:
         budget: The caller's budget.
-        beside: What is sent beside the messages.
+        extras: What is sent beside the messages.
         views: The selected messages.
         documents: The tokens of the selected documents.
     """
     limits = ContextBudget.of(budget)
     history = tokens_by_kind_in(views)
-    system = beside.system + history.pop(SYSTEM, 0)
-    reply = beside.reply + limits.output_reserve
-    used = system + beside.tools + sum(history.values()) + documents + reply
+    system = extras.system + history.pop(SYSTEM, 0)
+    reply = extras.reply + limits.output_reserve
+    used = system + extras.tools + sum(history.values()) + documents + reply
     return Usage(
-        limits.max_tokens, system, beside.tools, FrozenDict(history), documents, reply, limits.max_tokens - used
+        limits.max_tokens, system, extras.tools, FrozenDict(history), documents, reply, limits.max_tokens - used
     )
 
 
@@ -227,7 +239,7 @@ def resolve_counter(counter: CounterLike, provider: Provider, model: str | None)
     return get_counter(counter)
 
 
-def checked_beside(system: Any, tools: Any) -> list[Any]:
+def checked_extras(system: Any, tools: Any) -> list[Any]:
     """Check the system prompt and the tools, and return the definitions of the tools."""
     if isinstance(system, _PLAIN):
         raise wrong_type("system", "a string, blocks or a message", system)
@@ -238,11 +250,11 @@ def checked_beside(system: Any, tools: Any) -> list[Any]:
     return definitions
 
 
-def view_beside(system: Any, definitions: Iterable[Any]) -> MessageView:
+def view_extras(system: Any, definitions: Iterable[Any]) -> MessageView:
     """View the system prompt and the definitions of tools like a message."""
     blocks = system if is_list(system) else [system]
     cached = sum(is_filled(field(each, CACHE_CONTROL)) for each in (*blocks, *definitions))
-    return MessageView(BESIDE, "system", "", 0, marks=(CACHED,) * cached)
+    return MessageView(OUTSIDE, "system", "", 0, marks=(CACHED,) * cached)
 
 
 def _each_tool(tools: Iterable[Any]) -> Iterator[Any]:

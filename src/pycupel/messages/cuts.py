@@ -1,4 +1,15 @@
-"""Replay a history: cut it where selections before every model call would have cut it.
+"""Replay a history: cut it where selections before every call of the model would have cut it.
+
+    0  system     Be brief.           10 tokens     must stay
+    1  user       Why does it fail?   20
+    2  assistant  It lacks a key.     40
+    3  user       And now?            20
+    4  assistant  It draws.           30            and then the next question, 20
+
+With a budget of 120, everything fits up to 3, where the model was last called: 90 tokens. Before the next call it is
+140, so the history is cut to what must stay (the prompt and the new question: 30) plus 65 % of the rest: 88. From the
+newest to the oldest, 4 fits and brings the question that it answers, 3; 2 does not fit any more, and 1 goes with it.
+There the cut stays, so that the next prompts begin alike, until the history exceeds the budget again.
 
 This makes a selection a function of the history and the arguments, so that the start of the prompt is stable without
 any state between calls. Between two cuts, a history only grows, so a running sum finds the next cut, and units are
@@ -8,259 +19,147 @@ chosen only there: however long the history is, each message is looked at just a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Container, Mapping, Sequence
+from typing import NamedTuple
 
-from pycupel.diagnostics import BudgetExceeded, ExclusionReason, SelectionReport
+from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.errors import UnitTooLargeError
 from pycupel.kernels.order import descending, records
-from pycupel.messages.history import History, Staying, items_at
-from pycupel.messages.result import ResultText
-from pycupel.messages.room import Plan
-from pycupel.messages.slicing import fill, inner_slicer, scorer_for, without_lone_questions
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.protocols import Scorer, Slicer
+from pycupel.messages.history import Staying
+from pycupel.messages.memory import Point, shape_of
+from pycupel.messages.options import Options
+from pycupel.messages.overlay import Overlay
+from pycupel.messages.room import ALL_KEPT_DIVISOR, NEWEST_KEPT_DIVISOR, SKIP_DIVISOR, Room
+from pycupel.model import ContextBudget
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 
-if TYPE_CHECKING:
-    from pycupel.messages.result import ShortenedMessage
-    from pycupel.messages.run import Request
 
-
-class Candidates:
-    """The units that a cut chooses from.
-
-    Args:
-        history: The history.
-        plan: How many tokens it may use.
-        units: The units not dropped so far, ascending.
-        begun: The number of units that have started, dropped ones included.
-        end: The number of messages.
-        must: The units that must stay.
-        should: The units that stay if there is room.
-
-    Attributes:
-        must_tokens: The tokens of the units that must stay.
-        pinned: The units that stay.
-        pinned_tokens: The tokens of the units that stay.
-    """
-
-    def __init__(
-        self,
-        history: History,
-        plan: Plan,
-        units: list[int],
-        *,
-        begun: int,
-        end: int,
-        must: frozenset[int],
-        should: frozenset[int],
-    ) -> None:
-        self.units = units
-        self.begun = begun
-        self.end = end
-        self.must_tokens = self.pinned_tokens = history.tokens_of(must, end)
-        self.pinned = must
-        tokens = self.must_tokens + history.tokens_of(should, end)
-        if tokens + plan.held <= plan.window:
-            self.pinned, self.pinned_tokens = must | should, tokens
-
-
-class HistoryCutter:
-    """Cuts a history by a policy. Call it with the candidates to get the units to drop, with reasons.
-
-    It shortens nothing; the methods for that are implemented by `ShorteningCutter`.
-
-    Attributes:
-        history: The history with its current tokens.
-        saved: The tokens saved by shortening, by message.
-        saved_tokens: The tokens saved since the replay began.
-    """
-
-    def __init__(self, request: Request) -> None:
-        self.history = request.history
-        self.saved: dict[int, int] = {}
-        self.saved_tokens = 0
-        self._messages = request.source
-        self._plan = request.plan
-        self._policy = request.policy
-        self._items: dict[int, ContextItem] = {}
-
-    @cached_property
-    def _scorer(self) -> Scorer:
-        return scorer_for(self._policy.scorer, (), None, "")[0]
-
-    @cached_property
-    def _inner(self) -> Slicer | None:
-        """Return the policy's slicer, if it does more than take what fits."""
-        return inner_slicer(self._policy.slicer)
-
-    @cached_property
-    def _answers(self) -> dict[int, int]:
-        """Map each unit that opens a turn to the next unit in that turn."""
-        answers: dict[int, int] = {}
-        for i, unit in enumerate(self.history.units):
-            if unit.anchor is not None and unit.problem is None:
-                answers.setdefault(unit.anchor, i)
-        return answers
-
-    def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
-        """Return the units to drop, with reasons."""
-        pinned, sizes, ties = candidates.pinned, self.history.sizes, self.history.ties
-        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        # Newest first, because the first of equal scores wins.
-        units = [i for i in reversed(candidates.units) if i not in pinned]
-        self._items |= items_at(self.history, [i for i in units if i not in self._items])
-        items = [self._items[i] for i in units]
-        scores = self._scores(items)
-        order = descending(scores)
-        ranked = [units[n] for n in order]
-        capped: dict[int, ExclusionReason] = {}
-        wanted = ranked
-        if self._inner is not None:
-            ranked_items = [items[n] for n in order]
-            outcome = slice_by_index(self._inner, ranked_items, [scores[n] for n in order], ContextBudget(room))
-            wanted = [ranked[n] for n in sorted(outcome.selected)]
-            capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-        # Without room to grow, fill the window, even with messages whose neighbours are dropped.
-        in_one_piece = self._inner is None and self._plan.is_stable
-        taken = fill(wanted, sizes, ties, room - reserve, in_one_piece=in_one_piece)
-        taken = without_lone_questions(taken, ties, self._answers, candidates.begun)
-        left = max(0, room - reserve - sum([sizes[i] for i in taken]))
-        gone = [i for i in ranked if i not in taken]
-        if capped:
-            return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
-        older = _after_last(ranked, taken) if in_one_piece else ()
-        # Nothing is left for what is older than the cut, even if it is small.
-        needs = [(sizes[i], 0 if i in older and sizes[i] <= left else left) for i in gone]
-        return dict(zip(gone, records(BudgetExceeded, needs), strict=True))
-
-    def _scores(self, items: Sequence[ContextItem]) -> list[float]:
-        """Score units as items."""
-        return score_all(self._scorer, tuple(items))
-
-    def make_fit(self, must: Collection[int], end: int, /) -> None:
-        """Shorten the units that must stay, before the message `end`, until they fit."""
-
-    def restore(self, units: Iterable[int], /) -> None:
-        """Reset dropped units to the tokens of the caller's messages."""
-
-    def message(self, index: int) -> Any:
-        """Return the message, or a copy with the current texts of its results."""
-        return self._messages[index]
-
-    def texts(self, _gone: Container[int], /) -> tuple[ResultText, ...]:
-        """Return the texts of all shortened results, except in dropped units."""
-        return ()
-
-    def shortened(self, _kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
-        """Return the messages with shortened results."""
-        return ()
-
-    def in_report(
-        self, report: SelectionReport | None, _shortened: Sequence[ShortenedMessage], /
-    ) -> SelectionReport | None:
-        """Return the report, with marks on the units with shortened results."""
-        return report
-
-
-def _after_last(ranked: Sequence[int], taken: Container[int]) -> frozenset[int]:
-    """Return the units after the last one that is taken."""
-    last = max([n for n, unit in enumerate(ranked) if unit in taken], default=-1)
-    return frozenset(ranked[last + 1 :])
-
-
-Gone = Mapping[int, ExclusionReason]
-
-
-class State(NamedTuple):
-    """The state between cuts."""
+class Offer(NamedTuple):
+    """What a cut chooses from."""
 
     end: int
-    """The number of messages seen so far."""
+    """The number of messages."""
 
-    gone: Gone
-    """The units that have been dropped, each with its reason."""
+    begun: int
+    """The number of units that have started, dropped ones included."""
 
-    texts: tuple[ResultText, ...] = ()
-    """The texts of shortened results."""
+    units: Sequence[int]
+    """The units not dropped so far, ascending."""
+
+    pinned: frozenset[int]
+    """The units that stay."""
+
+    pinned_tokens: int
+    """Their tokens."""
+
+    must_tokens: int
+    """The tokens of those that must stay. The others stay because there is room for them."""
 
 
-START = State(0, {})
-"""The state at the start of a history."""
+class Replay(NamedTuple):
+    """The cuts of a history."""
 
+    points: tuple[Point, ...]
+    """The last point before the end, and the end; none if cuts do not last."""
 
-class Replayed(NamedTuple):
-    """The result of a replay."""
+    gone: Mapping[int, ExclusionReason]
+    """The units that earlier cuts dropped."""
 
-    before: State
-    """The state at the last point before the end."""
+    offer: Offer
+    """What was left at the end."""
 
-    now: State
-    """The state at the end."""
-
-    candidates: Candidates
-    """The candidates at the end."""
-
-    dropped: Gone
+    dropped: Mapping[int, ExclusionReason]
     """The units that a cut at the end dropped."""
 
     saved: Mapping[int, int]
     """The tokens that shortening saved at the end, by message."""
 
 
-def replay(cutter: HistoryCutter, plan: Plan, start: State) -> Replayed:
-    """Visit all points of a history, and cut where it exceeds the window.
+def replay(
+    overlay: Overlay, room: Room, options: Options, start: Point, reasons: Mapping[int, ExclusionReason]
+) -> Replay:
+    """Visit every call of the model, and cut where the history exceeds the window.
 
     Args:
-        cutter: The history, and what to drop and to shorten.
-        plan: When and how far to cut.
+        overlay: The history, with the texts that results have at the start.
+        room: When and how far to cut.
+        options: How to choose what goes.
         start: Where to begin.
+        reasons: Why the units were dropped that are gone there, by their first message.
 
     Raises:
         UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
-    history = cutter.history
-    rest, staying = _Remaining(cutter, start), Staying(history)
-    fits_always = plan.fits_always
+    history = overlay.history
+    choose, fit = cut, _leave
+    if options.shortening is not None:
+        from pycupel.messages.shortening import make_fit, shorten  # noqa: PLC0415 - few callers shorten results
+
+        choose = shorten if options.shortening.at_cuts else cut
+        fit = make_fit if options.shortening.to_fit else _leave
+    gone = {bisect_left(history.firsts, n): reasons[n] for n in start.gone}
+    overlay.drop(gone)
+    staying = Staying(history)
+    units: list[int] = []
+    begun = 0
+
+    def offer_at(end: int, must: frozenset[int], should: frozenset[int]) -> Offer:
+        nonlocal units, begun
+        starting = bisect_left(history.firsts, end)
+        units = [i for i in units if i not in gone]
+        units += [i for i in range(begun, starting) if i not in history.broken and i not in gone]
+        begun = starting
+        must_tokens = overlay.tokens_of(must, end)
+        tokens = must_tokens + overlay.tokens_of(should, end)
+        if tokens + room.held <= room.window:
+            return Offer(end, begun, units, must | should, tokens, must_tokens)
+        return Offer(end, begun, units, must, must_tokens, must_tokens)
+
     # Cuts that leave no room to grow would not last, so the whole history is cut once.
-    points = history.points if plan.is_stable else []
+    positions = history.call_positions if room.leaves_room else []
+    fits_always = room.fits_always
     end = start.end
-    for end in points[bisect_right(points, start.end) :]:
-        if rest.tokens(end) <= fits_always:
+    for end in positions[bisect_right(positions, start.end) :]:
+        if overlay.remaining(end) <= fits_always:
             continue
-        must, should = staying.at(end, rest.gone)
-        cutter.make_fit(must, end)
-        if history.tokens_of(must, end) + plan.held <= plan.window:
-            candidates = rest.candidates(end, must, should, plan)
-            if not plan.fits(rest.tokens(end), candidates.must_tokens):
-                rest.drop(cutter(candidates))
-    before = State(end, dict(rest.gone), cutter.texts(rest.gone))
-    saved_before = dict(cutter.saved)
+        must, should = staying.at(end, gone)
+        fit(overlay, room, options, must, end)
+        must_tokens = overlay.tokens_of(must, end)
+        if must_tokens + room.held <= room.window and not room.fits(overlay.remaining(end), must_tokens):
+            dropped = choose(overlay, room, options, offer_at(end, must, should))
+            overlay.drop(dropped)
+            gone |= dropped
+    before = _point(overlay, end, gone) if room.leaves_room else None
+    saved = dict(overlay.saved)
     end = len(history.tokens)
-    must, should = staying.at(end, rest.gone)
-    cutter.make_fit(must, end)
-    _check(history, must, plan)
-    candidates = rest.candidates(end, must, should, plan)
-    dropped: Gone = {} if plan.fits(rest.tokens(end), candidates.must_tokens) else cutter(candidates)
-    gone = {**rest.gone, **dropped}
-    now = State(end, gone, cutter.texts(gone))
-    return Replayed(before, now, candidates, dropped, _newly_saved(saved_before, cutter.saved))
+    must, should = staying.at(end, gone)
+    fit(overlay, room, options, must, end)
+    _refuse_what_cannot_fit(overlay, must, room)
+    offer = offer_at(end, must, should)
+    is_cut = not room.fits(overlay.remaining(end), offer.must_tokens)
+    dropped = choose(overlay, room, options, offer) if is_cut else {}
+    points = () if before is None else (before, _point(overlay, end, {*gone, *dropped}))
+    newly = {n: now - saved.get(n, 0) for n, now in overlay.saved.items() if now != saved.get(n, 0)}
+    return Replay(points, gone, offer, dropped, newly)
 
 
-def _newly_saved(before: Mapping[int, int], now: Mapping[int, int]) -> dict[int, int]:
-    return {n: tokens - before.get(n, 0) for n, tokens in now.items() if tokens != before.get(n, 0)}
+def _leave(_overlay: Overlay, _room: Room, _options: Options, _must: Collection[int], _end: int, /) -> None:
+    """Shorten nothing to make it fit."""
 
 
-def _check(history: History, must: Collection[int], plan: Plan) -> None:
-    window = plan.window
-    needed = history.tokens_of(must) + plan.held
+def _point(overlay: Overlay, end: int, gone: Collection[int]) -> Point:
+    history = overlay.history
+    firsts = tuple(sorted([history.firsts[i] for i in gone]))
+    return Point(end, firsts, shape_of(history, end), overlay.texts_without(gone))
+
+
+def _refuse_what_cannot_fit(overlay: Overlay, must: Collection[int], room: Room) -> None:
+    window = room.window
+    needed = overlay.tokens_of(must) + room.held
     if needed > window and must:
-        largest = max(sorted(must), key=history.sizes.__getitem__)
-        indices, tokens = history.units[largest].indices, history.sizes[largest]
+        largest = max(sorted(must), key=overlay.sizes.__getitem__)
+        indices, tokens = overlay.history.units[largest].indices, overlay.sizes[largest]
         others = needed - tokens
         beside = (
             f", beside others that need {others}: {needed} tokens in all, but the budget leaves {window} for messages"
@@ -276,40 +175,122 @@ def _check(history: History, must: Collection[int], plan: Plan) -> None:
         )
 
 
-class _Remaining:
-    """The remaining history at successive points."""
+def cut(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[int, ExclusionReason]:
+    """Return the units to drop, with reasons.
 
-    def __init__(self, cutter: HistoryCutter, start: State) -> None:
-        history = cutter.history
-        self._cutter = cutter
-        self._history = history
-        self._firsts = history.firsts
-        self._begun = bisect_left(self._firsts, start.end)
-        self.gone = dict(start.gone)
-        self._units = [i for i in self._whole(0, self._begun) if i not in self.gone]
-        sizes = history.tokens.copy()
-        for i in history.broken:
-            for n in history.units[i].indices:
-                sizes[n] = 0
-        self._sums = list(accumulate(sizes, initial=0))
-        self._gone_tokens = history.tokens_of(self.gone)
+    Args:
+        overlay: The history, and what its units cost.
+        room: How far to cut.
+        options: How the policy ranks units.
+        offer: What there is to choose from.
+    """
+    sizes, ties = overlay.sizes, overlay.history.ties
+    rest, reserve = room.goal(offer.pinned_tokens, offer.must_tokens)
+    # Newest first, because the first of equal scores wins.
+    units = [i for i in reversed(offer.units) if i not in offer.pinned]
+    items = overlay.items(units)
+    scores = score_all(options.scorer, tuple(items))
+    order = descending(scores)
+    wanted = ranked = [units[n] for n in order]
+    capped: dict[int, ExclusionReason] = {}
+    if options.slicer is not None:
+        ranked_items = [items[n] for n in order]
+        outcome = slice_by_index(options.slicer, ranked_items, [scores[n] for n in order], ContextBudget(rest))
+        wanted = [ranked[n] for n in sorted(outcome.selected)]
+        capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
+    # Without room to grow, fill the window, even with messages whose neighbours are dropped.
+    in_one_piece = options.slicer is None and room.leaves_room
+    taken = fill(wanted, sizes, ties, rest - reserve, in_one_piece=in_one_piece)
+    taken = without_lone_questions(taken, ties, overlay.history.answers, offer.begun)
+    left = max(0, rest - reserve - sum([sizes[i] for i in taken]))
+    gone = [i for i in ranked if i not in taken]
+    if capped:
+        return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
+    older = _after_last(ranked, taken) if in_one_piece else ()
+    # Nothing is left for what is older than the cut, even if it is small.
+    needs = [(sizes[i], 0 if i in older and sizes[i] <= left else left) for i in gone]
+    return dict(zip(gone, records(BudgetExceeded, needs), strict=True))
 
-    def _whole(self, start: int, end: int) -> list[int]:
-        return [i for i in range(start, end) if i not in self._history.broken]
 
-    def tokens(self, end: int) -> int:
-        """Return the remaining tokens before a message."""
-        # Only messages before the end have been shortened.
-        return self._sums[end] - self._gone_tokens - self._cutter.saved_tokens
+def _after_last(ranked: Sequence[int], taken: Container[int]) -> frozenset[int]:
+    """Return the units after the last one that is taken."""
+    last = max([n for n, unit in enumerate(ranked) if unit in taken], default=-1)
+    return frozenset(ranked[last + 1 :])
 
-    def candidates(self, end: int, must: frozenset[int], should: frozenset[int], plan: Plan) -> Candidates:
-        begun = bisect_left(self._firsts, end)
-        self._units += self._whole(self._begun, begun)
-        self._begun = begun
-        return Candidates(self._history, plan, self._units, begun=begun, end=end, must=must, should=should)
 
-    def drop(self, dropped: Gone) -> None:
-        # Dropped units are never needed again: later messages depend only on the newest unit, which is kept.
-        self.gone |= dropped
-        self._gone_tokens += self._history.tokens_of(dropped)
-        self._units = [i for i in self._units if i not in dropped]
+def fill(
+    order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, *, in_one_piece: bool
+) -> set[int]:
+    """Take units in order, each together with everything it is tied to, or not at all.
+
+    Filling by density, as `GreedySlice` does, would keep short old messages and drop long new ones; by score, the
+    oldest are dropped. With `in_one_piece`, filling stops at the first unit that does not fit: an older one would stay
+    without its context.
+
+    Args:
+        order: The units, the best score first.
+        sizes: The tokens of each unit.
+        ties: For each unit, the units that it is tied to. Those not in `order` are pinned.
+        limit: The maximum number of tokens for all of them.
+        in_one_piece: Whether to stop at the first that does not fit.
+    """
+    free = set(order)
+    taken: set[int] = set()
+    used = 0
+    for unit in order:
+        if unit not in free:
+            continue
+        free.remove(unit)
+        group = [unit]
+        # The group grows while it is walked, until nothing is missing. `with_needs` would take twice as long.
+        for member in group:
+            for each in ties[member]:
+                if each in free:
+                    free.remove(each)
+                    group.append(each)
+        tokens = sum([sizes[i] for i in group])
+        if used + tokens <= limit:
+            taken.update(group)
+            used += tokens
+            continue
+        # The most important decision of a cut. Once half of its room is taken, what does not fit is where the history
+        # begins from now on; before, it is a single unit that is too large, and giving up there would drop nearly all.
+        is_where_history_begins = SKIP_DIVISOR * used > limit
+        if in_one_piece and is_where_history_begins:
+            break
+        free.update(group)
+    return taken
+
+
+def never_dropped(
+    order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, left: int
+) -> set[int]:
+    """Return the units that a cut may shorten, but not drop: all of them if they get small, or else the newest.
+
+    Args:
+        order: The units, newest first.
+        sizes: The tokens of each unit at its shortest.
+        ties: For each unit, the units that it is tied to.
+        limit: The room of the cut.
+        left: What is left of it for these units.
+    """
+    if sum([sizes[i] for i in order]) <= min(left, limit // ALL_KEPT_DIVISOR):
+        return set(order)
+    return fill(order, sizes, ties, min(left, limit // NEWEST_KEPT_DIVISOR), in_one_piece=True)
+
+
+def without_lone_questions(
+    taken: set[int], ties: Sequence[Sequence[int]], answers: Mapping[int, int], begun: int
+) -> set[int]:
+    """Remove questions whose answers have all been dropped.
+
+    Args:
+        taken: The units that are taken.
+        ties: For each unit, those that it is tied to, such as an answer to its question.
+        answers: For each question, the first unit that is an answer.
+        begun: The number of units that have started; later ones are not answers yet.
+    """
+    alone = {i for i in taken if answers.get(i, begun) < begun}
+    if not alone:
+        return taken
+    return taken - alone.difference(*[ties[i] for i in taken])

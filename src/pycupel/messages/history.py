@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -24,28 +23,12 @@ from pycupel.kernels.order import maker
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import ERROR, LASTING, Finding, Provider
 from pycupel.messages.providers._rules import OPEN
-from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import checked_int, checked_iterable
-from pycupel.model.item import trusted_item
 from pycupel.text import number_text
-from pycupel.values import FrozenDict
-
-# Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-_NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 
 # What appears under this role always stays.
 _FIXED = "system"
 _UNTIED = frozenset({"system", "reminder", "user"})
-
-_KINDS = {
-    "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
-    "reminder": (ContextKind.MESSAGE, ContextSource.CHAT),
-    "user": (ContextKind.MESSAGE, ContextSource.CHAT),
-    "assistant": (ContextKind.MESSAGE, ContextSource.CHAT),
-    "exchange": (ContextKind.TOOL_OUTPUT, ContextSource.TOOL),
-}
 
 
 class Unit(NamedTuple):
@@ -74,7 +57,7 @@ class Unit(NamedTuple):
     is_open: bool = False
     """Whether it has calls at the end of the history that are not all answered yet."""
 
-    remark: bool = False
+    has_user_text: bool = False
     """Whether the user wrote text beside the results of an exchange."""
 
 
@@ -99,7 +82,7 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     opener: int | None = None
     leading = True
     for unit_index, group in enumerate(groups):
-        remark = False
+        has_user_text = False
         if len(group) == 1:
             _, role, _, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
             if calls or results:
@@ -107,13 +90,13 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
             elif role == "system" and not leading and LASTING not in marks:
                 role = "reminder"
         else:
-            role, opens_turn, remark = _role_of_group([views[index] for index in group])
+            role, opens_turn, has_user_text = _role_of_group([views[index] for index in group])
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
         problem = problems.get(unit_index)
         leading = leading and (role == "system" or problem is not None)
-        units.append(_unit((tuple(group), role, anchor, problem, needs, unit_index in open_units, remark)))
+        units.append(_unit((tuple(group), role, anchor, problem, needs, unit_index in open_units, has_user_text)))
         if opens_turn and problem is None:
             opener = unit_index
     return units
@@ -164,7 +147,7 @@ def _role_of_group(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
 
 
 class History:
-    """A history that has been read, in units.
+    """A history that has been read, in units. It does not change; what a cut changes is in an `Overlay`.
 
     Args:
         messages: The messages.
@@ -176,7 +159,6 @@ class History:
     Attributes:
         provider: The provider of the messages.
         views: The messages as they were read.
-        texts: The full text of each message, even if its view has been shortened since.
         units: The units, or whole turns as units, in order of their first message.
         tokens: The tokens of each message.
         sizes: The tokens of each unit.
@@ -186,7 +168,7 @@ class History:
         firsts: For each unit, its first message, ascending.
         reach: For each unit, the last message of this unit and all earlier ones.
         broken: Why the provider would reject a unit, by unit index; usually empty.
-        points: The length of the history at each call of the model: each ends before a run of its output.
+        call_positions: The number of messages before each call of the model, which is before each run of its output.
         pins: The indices of the messages that the caller pins.
     """
 
@@ -195,7 +177,6 @@ class History:
     ) -> None:
         self.provider = provider
         self.views = views
-        self.texts = [view.text for view in views]
         self.tokens = tokens = [view.tokens for view in views]
         self.pins = _pinned_messages(messages, pin)
         singles = group_messages(views, provider)
@@ -206,7 +187,7 @@ class History:
         self.firsts = [each.indices[0] for each in self.units]
         self.reach = list(accumulate([each.indices[-1] for each in self.units], max))
         self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
-        self.points = _points(views)
+        self.call_positions = _call_positions(views)
 
     @property
     def whole(self) -> list[int]:
@@ -217,55 +198,33 @@ class History:
         """Find what must stay if the history ends before the message `end`, and what stays if there is room."""
         return Staying(self).at(len(self.tokens) if end is None else end)
 
+    @cached_property
+    def answers(self) -> dict[int, int]:
+        """Map each unit that opens a turn to the next unit in that turn."""
+        answers: dict[int, int] = {}
+        for i, unit in enumerate(self.units):
+            if unit.anchor is not None and unit.problem is None:
+                answers.setdefault(unit.anchor, i)
+        return answers
+
+    @cached_property
+    def unit_of(self) -> dict[int, int]:
+        """Map each message to its unit."""
+        return {n: i for i, unit in enumerate(self.units) for n in unit.indices}
+
     def text_of(self, unit_index: int) -> str:
         """Return the text of a unit."""
         indices = self.units[unit_index].indices
         if len(indices) == 1:
-            return self.texts[indices[0]]
-        return "\n".join(filter(None, [self.texts[n] for n in indices]))
-
-    def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
-        """Count the tokens of these units; if `end` is given, only of the messages before it."""
-        if end is None:
-            return sum([self.sizes[i] for i in unit_indices])
-        units, sizes, tokens = self.units, self.sizes, self.tokens
-        return sum(
-            [
-                sizes[i] if units[i].indices[-1] < end else sum([tokens[n] for n in units[i].indices if n < end])
-                for i in unit_indices
-            ]
-        )
-
-
-def items_at(
-    history: History, unit_indices: Iterable[int], pinned: Container[int] = (), *, named: bool = False
-) -> dict[int, ContextItem]:
-    """Make items for these units, by unit index.
-
-    With `named`, their metadata has the indices of the messages, which doubles the time.
-    """
-    items: dict[int, ContextItem] = {}
-    units, sizes = history.units, history.sizes
-    for i in unit_indices:
-        indices, role, *_ = units[i]
-        kind, source = _KINDS[role]
-        metadata = FrozenDict({"pycupel.unit": list(indices)}) if named else _NO_METADATA
-        content = history.text_of(i) or f"({role} without text)"
-        stamp = _stamp(indices[-1])
-        items[i] = trusted_item(content, sizes[i], kind, source, None, (), metadata, stamp, None, i in pinned, None)
-    return items
-
-
-@lru_cache(maxsize=4096)
-def _stamp(index: int) -> datetime:
-    return _EPOCH + timedelta(seconds=index)
+            return self.views[indices[0]].text
+        return "\n".join(filter(None, [self.views[n].text for n in indices]))
 
 
 def _same(unit_index: int) -> int:
     return unit_index
 
 
-def _points(views: Sequence[MessageView]) -> list[int]:
+def _call_positions(views: Sequence[MessageView]) -> list[int]:
     roles = [view.role for view in views]
     return [n for n, (before, role) in enumerate(pairwise(roles), 1) if role == "assistant" != before]
 
@@ -327,7 +286,7 @@ def _appearances(
     units: Sequence[Unit], pins: Sequence[int], count: int, unit_of: Callable[[int], int]
 ) -> Iterator[tuple[int, str, int]]:
     pinned = frozenset(pins)
-    for i, (indices, role, _, problem, _, is_open, remark) in enumerate(units):
+    for i, (indices, role, _, problem, _, is_open, has_user_text) in enumerate(units):
         if problem is not None:
             continue
         unit = unit_of(i)
@@ -336,7 +295,7 @@ def _appearances(
         elif indices[-1] == count - 1:
             # The model may be asked to continue a message of the assistant at the end.
             yield indices[-1], _FIXED, unit
-        if remark:
+        if has_user_text:
             # The results are at the end of an exchange, and the user's text is beside them.
             yield indices[-1], "user", unit
         if is_open:

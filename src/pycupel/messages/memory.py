@@ -1,18 +1,29 @@
-"""What was seen before: fingerprints of messages, and what was read of them."""
+"""What was seen before: fingerprints of messages, the points of a history, and its messages as they were read.
+
+A selection remembers its history, so that the next one, of the same history with more messages, reads and counts only
+those, and replays only what comes after the last point. It never changes a result: a selection whose history or
+arguments differ in anything that matters is not recognised.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from marshal import dumps
 from os import urandom
 from types import MethodType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from pycupel.errors import CupelError
 from pycupel.fields import as_json, as_plain, is_list, is_mapping
-from pycupel.messages.history import Unit
+from pycupel.messages.history import History
+from pycupel.messages.options import Options
+from pycupel.messages.overlay import ResultText
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import Provider
+from pycupel.messages.room import Room
 from pycupel.tokens.counters import Counter
+from pycupel.values import is_equal
 
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - it has no public name
@@ -43,73 +54,61 @@ def _without_cache_control(value: Any, removed: list[Any]) -> Any:
     return {name: _without_cache_control(each, removed) for name, each in plain.items() if name != _CACHE_CONTROL}
 
 
-class Fingerprints:
-    """Fingerprints of a list of messages and of its prefixes.
+class Fingerprint(NamedTuple):
+    """Digests of the prefixes of a history."""
 
-    Attributes:
-        cached: The indices of the messages with `cache_control`, as far as fingerprints were made.
-    """
+    digests: Mapping[int, str]
+    """The digest of the first messages, by their number."""
 
-    def __init__(self, messages: tuple[Any, ...]) -> None:
-        self.cached: list[int] = []
-        self._messages = messages
-        self._hash = _sha256()
-        self._done = 0
-        self._hashes = {0: self._hash.copy()}
-
-    def of_first(self, count: int, *facts: Any) -> str:
-        """Return the fingerprint of the first `count` messages and of plain facts. New counts must be ascending."""
-        if count not in self._hashes:
-            for start in range(self._done, count, _AT_ONCE):
-                self._hash.update(self._bytes(start, min(start + _AT_ONCE, count)))
-            self._done = count
-            self._hashes[count] = self._hash.copy()
-        finished = self._hashes[count].copy()
-        finished.update(dumps(facts, _FORMAT))
-        return finished.hexdigest()
-
-    def _bytes(self, start: int, end: int) -> bytes | memoryview:
-        """Convert messages to bytes, the same for equal messages, even in another process."""
-        try:
-            written = dumps(self._messages[start:end], _FORMAT)
-        except ValueError:
-            # An object of a library, or a dict with one inside.
-            written = _MARK
-        if _MARK in written:
-            return b"".join(map(self._message_bytes, range(start, end)))
-        return memoryview(written)[_HEAD:]
-
-    def _message_bytes(self, index: int) -> bytes:
-        try:
-            written = dumps(self._messages[index], _FORMAT)
-            return dumps(self._plain(index), _FORMAT) if _MARK in written else written
-        except (ValueError, RecursionError):
-            return self._as_text(index)
-
-    def _as_text(self, index: int) -> bytes:
-        try:
-            return as_json(self._plain(index)).encode("utf-8", "surrogatepass")
-        except Exception:  # noqa: BLE001 - a user-defined object may raise anything
-            # A message that cannot be written equals no other.
-            return urandom(16)
-
-    def _plain(self, index: int) -> Any:
-        removed: list[Any] = []
-        plain = _without_cache_control(self._messages[index], removed)
-        if removed:
-            self.cached.append(index)
-        return plain
+    cached: list[int]
+    """The indices of the messages with `cache_control`, which the digests do not cover."""
 
 
-def owners_of(units: Iterable[Unit], count: int) -> list[int]:
-    """Return, for each message, the index of the first message of its unit; the complement if the unit is broken."""
-    owners = [0] * count
-    for unit in units:
-        first = unit.indices[0]
-        owner = first if unit.problem is None else ~first
-        for n in unit.indices:
-            owners[n] = owner
-    return owners
+def fingerprint_of(messages: tuple[Any, ...], ends: Iterable[int]) -> Fingerprint:
+    """Digest the prefixes of a history that end before these messages, in one pass."""
+    digests: dict[int, str] = {}
+    cached: list[int] = []
+    running = _sha256()
+    done = 0
+    for end in sorted({*ends}):
+        for start in range(done, end, _AT_ONCE):
+            running.update(_bytes(messages, start, min(start + _AT_ONCE, end), cached))
+        done = end
+        digests[end] = running.hexdigest()
+    return Fingerprint(digests, cached)
+
+
+def _bytes(messages: tuple[Any, ...], start: int, end: int, cached: list[int]) -> bytes | memoryview:
+    """Convert messages to bytes, the same for equal messages, even in another process."""
+    try:
+        written = dumps(messages[start:end], _FORMAT)
+    except ValueError:
+        # An object of a library, or a dict with one inside.
+        written = _MARK
+    if _MARK in written:
+        return b"".join([_message_bytes(messages[n], n, cached) for n in range(start, end)])
+    return memoryview(written)[_HEAD:]
+
+
+def _message_bytes(message: Any, index: int, cached: list[int]) -> bytes:
+    try:
+        written = dumps(message, _FORMAT)
+        return dumps(_plain(message, index, cached), _FORMAT) if _MARK in written else written
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return as_json(_plain(message, index, cached)).encode("utf-8", "surrogatepass")
+    except Exception:  # noqa: BLE001 - a user-defined object may raise anything
+        # A message that cannot be written equals no other.
+        return urandom(16)
+
+
+def _plain(message: Any, index: int, cached: list[int]) -> Any:
+    removed: list[Any] = []
+    plain = _without_cache_control(message, removed)
+    if removed:
+        cached.append(index)
+    return plain
 
 
 def _sha256(data: bytes = b"") -> _Hash:
@@ -118,59 +117,178 @@ def _sha256(data: bytes = b"") -> _Hash:
     return sha256(data)
 
 
-def shape_of(owners: list[int]) -> str:
-    """Fingerprint which messages belong together, and which of them are broken.
+class Point(NamedTuple):
+    """A history before a call of the model, after the cuts up to there: where a later selection may continue."""
 
-    This may change with later messages: an open call may be answered, or remain unanswered.
+    end: int
+    """The number of messages seen so far."""
+
+    gone: tuple[int, ...]
+    """The indices of the first messages of the units dropped so far."""
+
+    shape: str
+    """A fingerprint of which messages belonged together."""
+
+    texts: tuple[ResultText, ...] = ()
+    """The texts of the results shortened so far."""
+
+
+START = Point(0, (), "")
+"""The point before the first message."""
+
+
+def shape_of(history: History, end: int) -> str:
+    """Fingerprint which of the first messages belong together, and which of them are broken.
+
+    This may change with later messages: an open call may be answered, or remain unanswered. Then the cuts up to here
+    may have been others.
     """
-    return _sha256(dumps(owners, _FORMAT)).hexdigest()
+    units, unit_of = history.units, history.unit_of
+    starts = [units[unit_of[n]].indices[0] for n in range(end)]
+    broken = [first for i in sorted(history.broken) if (first := units[i].indices[0]) < end]
+    return _sha256(dumps((starts, broken), _FORMAT)).hexdigest()
 
 
-# A history as it was read, so that its next selection reads and counts only newer messages.
+class Arguments(NamedTuple):
+    """Everything besides the messages that cuts depend on."""
+
+    provider: str
+    """The name of the provider."""
+
+    plain: tuple[object, ...]
+    """Numbers and names."""
+
+    strategies: tuple[Any, ...]
+    """The policy's scorer and slicer, and the shortener or None."""
+
+    def document(self) -> str | None:
+        """Write them for a selection that is stored; None if a strategy cannot be written, and so not recognised."""
+        # Few selections are stored.
+        from pycupel.codecs.base import Context  # noqa: PLC0415
+        from pycupel.policies.strategies import SHORTENER, SLICER, WEIGHTED_SCORERS  # noqa: PLC0415
+
+        scorer, slicer, shortener = self.strategies
+        try:
+            written = [WEIGHTED_SCORERS.write([(scorer, 1.0)], Context()), SLICER.write(slicer, Context())]
+            written += [] if shortener is None else [SHORTENER.write(shortener, Context())]
+        except (CupelError, RecursionError):
+            return None
+        return repr((self.provider, self.plain, written))
+
+
+def cut_arguments(provider: Provider, options: Options, room: Room, limits: Iterable[object]) -> Arguments:
+    """Collect everything besides the messages that cuts depend on.
+
+    Args:
+        provider: The provider of the messages.
+        options: How to select.
+        room: How many tokens the history may use.
+        limits: The limits of the model, if it is known.
+    """
+    # Without anything to summarise, a missing summary does not mean that it failed.
+    plain = (*room.arguments, options.unit, *limits, options.summarize is not None)
+    shortener = None
+    if options.shortening is not None:
+        shortener, keep, exclude, *when = options.shortening
+        plain += (keep, *sorted(exclude), *when)
+    return Arguments(provider.name, plain, (options.policy.scorer, options.policy.slicer, shortener))
 
 
 @final
-class Reading:
-    """The messages of a history as they were read: a cache that is not part of copies and pickles of a selection.
+class Memory:
+    """What a selection remembers of its history. Copies and pickles have only what a stored selection has.
 
     Attributes:
-        provider: The provider of the messages.
-        count: The counter of their tokens.
-        fingerprint: The fingerprint of the messages.
-        cached: The indices of the messages with `cache_control`, which the fingerprint does not cover.
-        views: The messages.
-        strategies: The scorer, the slicer and the shortener of the selection. The repr of custom ones may be their
-            address, by which the next selection recognises them; while they are held, no other object has it.
+        points: The last point before the end, and the end itself, which may become a point; none if cuts do not last.
+        digest: The digest of the messages; empty if the selection was stored.
+        cached: The indices of the messages with `cache_control`, which the digest does not cover.
+        views: The messages as they were read.
+        pins: The indices of the messages that the caller pinned.
+        count: Counted the tokens; None if the selection was stored.
+        arguments: What else the cuts depend on. It holds the strategies, which may be recognised by their identity.
     """
 
-    __slots__ = ("cached", "count", "fingerprint", "provider", "strategies", "views")
+    __slots__ = ("_fingerprint", "arguments", "cached", "count", "digest", "pins", "points", "views")
 
-    def __init__(
-        self,
-        provider: Provider,
-        count: Counter,
-        fingerprint: str,
-        cached: list[int],
-        views: list[MessageView],
-        strategies: tuple[object, ...],
-    ) -> None:
-        self.provider = provider
-        self.count = count
-        self.fingerprint = fingerprint
-        self.cached = cached
-        self.views = views
-        self.strategies = strategies
+    def __init__(self, fingerprint: str | None, points: Iterable[Point]) -> None:
+        self.points = tuple(points)
+        self.digest = ""
+        self.cached: list[int] = []
+        self.views: list[MessageView] = []
+        self.pins: list[int] = []
+        self.count: Counter | None = None
+        self.arguments: Arguments | None = None
+        self._fingerprint = fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        """What a stored selection is recognised by; empty if it cannot be."""
+        if self._fingerprint is None:
+            # Made when it is needed, because most selections are never stored.
+            tokens = [view.tokens for view in self.views]
+            self._fingerprint = _stored_fingerprint(self.digest, tokens, self.pins, self.arguments)
+        return self._fingerprint
+
+    def stored(self) -> Memory:
+        """Return what a stored selection has."""
+        return Memory(self.fingerprint, self.points)
+
+    def continues(self, end: int, fingerprint: Fingerprint, history: History, arguments: Arguments) -> bool:
+        """Whether it is of the first `end` messages of this history, with the same arguments."""
+        digest, pins = fingerprint.digests[end], history.pins[: bisect_left(history.pins, end)]
+        # Counters and pins may be functions, so what they returned for the messages is compared.
+        tokens = history.tokens[:end]
+        if self.arguments is None:
+            return bool(self.fingerprint) and self.fingerprint == _stored_fingerprint(digest, tokens, pins, arguments)
+        is_same = self.digest == digest and self.pins == pins and tokens == [view.tokens for view in self.views]
+        return is_same and is_equal(self.arguments, arguments)
+
+    def last_point(self, history: History) -> Point:
+        """Return the last point that is also one of this history, from where a replay may continue."""
+        positions = {*history.call_positions, 0}
+        for point in reversed(self.points):
+            if (
+                point.end in positions
+                and point.end < len(history.tokens)
+                and point.shape == shape_of(history, point.end)
+            ):
+                return point
+        return START
 
     def __repr__(self) -> str:
-        return f"<Reading: {len(self.views)} messages for {self.provider.name}, counted by {self.count}>"
+        read = "stored" if self.count is None else f"{len(self.views)} messages counted by {self.count}"
+        return f"<Memory: {len(self.points)} points, {read}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A counter may not be picklable, so the reading becomes None.
-        return type(None), ()
+        # A counter may not be picklable.
+        return Memory, (self.fingerprint, self.points)
+
+
+NOTHING = Memory("", ())
+"""What a selection remembers that was made from its fields."""
+
+
+def remember(
+    fingerprint: Fingerprint, history: History, count: Counter, arguments: Arguments, points: Iterable[Point]
+) -> Memory:
+    """Return what the next selection of this history may use."""
+    memory = Memory(None, points)
+    memory.digest = fingerprint.digests[len(history.tokens)]
+    memory.cached = fingerprint.cached
+    memory.views = history.views
+    memory.pins = history.pins
+    memory.count = count
+    memory.arguments = arguments
+    return memory
+
+
+def _stored_fingerprint(digest: str, tokens: list[int], pins: list[int], arguments: Arguments | None) -> str:
+    document = None if arguments is None else arguments.document()
+    return "" if document is None else _sha256(dumps((digest, tokens, pins, document), _FORMAT)).hexdigest()
 
 
 def read_on(
-    messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprints: Fingerprints, past: Reading | None
+    messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprint: Fingerprint, past: Memory | None
 ) -> list[MessageView]:
     """Read each message into a view.
 
@@ -178,22 +296,22 @@ def read_on(
         messages: The history.
         provider: The provider of the messages.
         count: Counts the tokens of a text.
-        fingerprints: The fingerprints of the messages.
-        past: An earlier reading. Its messages are not read again if they are the first ones of the history, and were
-            read for the same provider with the same counter; only those with `cache_control` are.
+        fingerprint: The fingerprint of the messages.
+        past: What an earlier selection remembers. Its messages are not read again if they are the first ones of the
+            history, and were read for the same provider with the same counter; only those with `cache_control` are.
 
     Raises:
         MessageShapeError: a message has a shape that the provider does not know.
     """
     views: list[MessageView] = []
-    if past is not None and past.provider == provider and _is_same(past.count.function, count.function):
-        end = len(past.views)
-        if end <= len(messages) and past.fingerprint == fingerprints.of_first(end):
+    if past is not None and past.arguments is not None and past.arguments.provider == provider.name:
+        is_same = past.count is not None and _is_same(past.count.function, count.function)
+        if is_same and past.digest == fingerprint.digests.get(len(past.views)):
             views += past.views
             # `cache_control` may have moved since then.
-            for n in {*past.cached, *fingerprints.cached}:
-                [views[n]] = provider.read(messages[: n + 1], count, start=n)
-    return views + provider.read(messages, count, start=len(views))
+            for n in {*past.cached, *(n for n in fingerprint.cached if n < len(views))}:
+                [views[n]] = provider.read(messages[: n + 1], count.direct, start=n)
+    return views + provider.read(messages, count.direct, start=len(views))
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:

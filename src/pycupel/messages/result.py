@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, ClassVar, NamedTuple
+from operator import itemgetter
+from typing import Any, ClassVar
 
-from pycupel.diagnostics import ExclusionReason, SelectionReport
+from pycupel.diagnostics import ExclusionReason, IncludedItem, SelectionReport
+from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.counting import Usage
-from pycupel.messages.memory import Reading
-from pycupel.messages.options import ResolvedProviderName
+from pycupel.messages.counting import Usage, usage_of
+from pycupel.messages.cuts import Replay
+from pycupel.messages.documents import Choice, Documents
+from pycupel.messages.memory import NOTHING, Memory, Point
+from pycupel.messages.options import Options, ResolvedProviderName
+from pycupel.messages.overlay import Overlay
+from pycupel.messages.room import Room
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_float
 from pycupel.values import draft_of, sealed
+
+SHORTENED = "Shortened"
+"""The reason in a report for units selected with shorter results."""
 
 
 @sealed
@@ -85,52 +94,7 @@ class Cut:
         return max(0, ceil(self.rewritten * (write - read) / (self.removed * read)))
 
 
-_DroppedDraft: Any = draft_of(Dropped)
-
-
-def make_dropped(reasons: Iterable[tuple[int, ExclusionReason]]) -> tuple[Dropped, ...]:
-    """Make the entry of each dropped message or document."""
-    dropped: list[Dropped] = []
-    # There may be thousands, and a draft takes a third of the constructor's time.
-    for index, reason in reasons:
-        draft = _DroppedDraft()
-        draft.index = index
-        draft.reason = reason
-        draft.__class__ = Dropped
-        dropped.append(draft)
-    return tuple(dropped)
-
-
 # The results of `select_messages`.
-
-
-class ResultText(NamedTuple):
-    """The shortened text of a result in a selection."""
-
-    message: int
-    """The index of its message."""
-
-    number: int
-    """Its number among the results of the message."""
-
-    text: str
-    """The shorter text."""
-
-
-class Checkpoint(NamedTuple):
-    """Where the next selection of the same history may continue, instead of starting at its first message."""
-
-    end: int
-    """The number of messages seen so far."""
-
-    gone: tuple[int, ...]
-    """The indices of the first messages of the units dropped so far."""
-
-    shape: str
-    """A fingerprint of which messages belonged together."""
-
-    texts: tuple[ResultText, ...] = ()
-    """The texts of the results shortened so far."""
 
 
 @sealed
@@ -191,22 +155,23 @@ class MessageSelection:
     shortened: tuple[ShortenedMessage, ...] = ()
     """The selected messages that are copies with shorter results."""
 
-    fingerprint: str = ""
-    """Identifies the history and the arguments, so that a later selection can recognise this one."""
-
-    checkpoints: tuple[Checkpoint, ...] = ()
-    """Where a later selection may continue."""
-
     source: tuple[Any, ...] = field(default=(), compare=False)
     """The caller's whole history. It is not compared."""
 
-    reading: Reading | None = field(default=None, compare=False)
-    """The messages as they were read, so that a later selection counts only newer ones.
-
-    It is neither compared nor stored.
-    """
+    memory: Memory = field(default=NOTHING, compare=False)
+    """What a later selection of the same history may use. It is not compared, and only partly stored."""
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the history and the arguments of a selection that is stored; empty if a strategy has no name."""
+        return self.memory.fingerprint
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Where a later selection may continue."""
+        return self.memory.points
 
     @property
     def history_length(self) -> int:
@@ -231,3 +196,153 @@ class ExplainedSelection(MessageSelection):
 
     report: SelectionReport
     """Every unit and document with its score and reason."""
+
+
+# Put a selection together.
+
+
+def assemble(
+    options: Options,
+    overlay: Overlay,
+    room: Room,
+    replay: Replay,
+    documents: Documents,
+    choice: Choice,
+    *,
+    memory: Memory,
+    previous: MessageSelection | None,
+    notes: Iterable[str],
+) -> MessageSelection:
+    """Return the selection, without its summary.
+
+    Args:
+        options: How it was selected.
+        overlay: The history, with shorter results.
+        room: How many tokens there were.
+        replay: Its cuts.
+        documents: The documents.
+        choice: The kept units and documents.
+        memory: What the next selection may use.
+        previous: The previous selection, if it is of this history.
+        notes: Further notes, the first ones.
+    """
+    history = overlay.history
+    kept = sorted([n for i in choice.units for n in history.units[i].indices])
+    tokens_of = {each.index: each.item.tokens for each in documents.newest}
+    document_tokens = sum([tokens_of[i] for i in choice.documents])
+    views = [overlay.views[n] for n in kept]
+    shortened = tuple([ShortenedMessage(n, history.tokens[n], overlay.tokens[n]) for n in kept if n in overlay.texts])
+    report = choice.report
+    if report is not None and shortened:
+        report = _with_shorter_results(report, overlay, shortened)
+    kind = MessageSelection if report is None else ExplainedSelection
+    return kind(
+        messages=[overlay.message(n) for n in kept],
+        total_tokens=sum([overlay.tokens[n] for n in kept]) + document_tokens,
+        dropped=_dropped((history.units[i].indices, reason) for i, reason in choice.reasons.items()),
+        documents=[documents.given[i] for i in choice.documents],
+        dropped_documents=_dropped(((i,), reason) for i, reason in choice.document_reasons.items()),
+        kept=tuple(kept),
+        stable_prefix_tokens=0 if previous is None else _stable_prefix(overlay.tokens, kept, shortened, previous),
+        report=report,
+        budget=room.reported_budget(replay.offer.must_tokens, is_cut=bool(replay.dropped or replay.saved)),
+        counter=str(memory.count),
+        provider=history.provider.name,
+        usage=usage_of(room.budget, room.extras, views, document_tokens),
+        notes=(*options.notes, *notes, *choice.notes, *_notes(overlay, room, replay, choice, kept)),
+        cut=_cut(overlay, replay, kept),
+        shortened=shortened,
+        source=tuple(overlay.messages),
+        memory=memory,
+    )
+
+
+def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: Sequence[int]) -> Iterator[str]:
+    """Say what a caller might not notice."""
+    history, provider = overlay.history, overlay.history.provider
+    if history.broken:
+        # It was left out although there is room for it.
+        count = sum(len(history.units[i].indices) for i in history.broken)
+        what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
+        problem = history.broken[min(history.broken)]
+        yield f"{what} left out because {provider.name} would reject {them}; {problem}"
+    reminders = [i for _, role, i in history.appearances if role == "reminder" and i in choice.reasons]
+    if reminders:
+        last = f"messages[{history.firsts[reminders[-1]]}]"
+        what = (
+            f"1 later system message was dropped, at {last}"
+            if len(reminders) == 1
+            else f"{len(reminders)} later system messages were dropped, the last at {last}"
+        )
+        yield f"{what}; only the newest is always kept, so pin any others you need"
+    is_cut = replay.gone or replay.dropped
+    if is_cut and room.share and sum([history.sizes[i] for i in history.whole]) <= room.window:
+        yield (
+            f"the history was cut to keep up to {room.share:.0%} of the tokens free for documents; without documents=, "
+            "all of it would fit"
+        )
+    for rule in provider.request_rules:
+        # About the request as a whole; nothing is dropped because of it.
+        finding = next(rule.findings([room.extras.view, *(overlay.views[n] for n in kept)]), None)
+        if finding is not None:
+            yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
+
+
+_DroppedDraft: Any = draft_of(Dropped)
+
+
+def _dropped(reasons: Iterable[tuple[Sequence[int], ExclusionReason]]) -> tuple[Dropped, ...]:
+    """Make the entry of each dropped message or document, in order."""
+    dropped: list[Dropped] = []
+    # There may be thousands, and a draft takes a third of the constructor's time.
+    for index, reason in sorted([(n, reason) for indices, reason in reasons for n in indices], key=itemgetter(0)):
+        draft = _DroppedDraft()
+        draft.index = index
+        draft.reason = reason
+        draft.__class__ = Dropped
+        dropped.append(draft)
+    return tuple(dropped)
+
+
+def _stable_prefix(
+    tokens: Sequence[int], kept: Sequence[int], shortened: Sequence[ShortenedMessage], previous: MessageSelection
+) -> int:
+    # A shortened message counts as changed.
+    changed = {each.index for each in {*shortened}.symmetric_difference(previous.shortened)}
+    stable = 0
+    for now, then in zip(kept, previous.kept, strict=False):
+        if now != then or now in changed:
+            break
+        stable += tokens[now]
+    return stable
+
+
+def _cut(overlay: Overlay, replay: Replay, kept: Sequence[int]) -> Cut | None:
+    removed = overlay.tokens_of(replay.dropped) + sum(replay.saved.values())
+    if not removed:
+        return None
+    # Dropped messages are gone, and shortened ones are new.
+    first = min([*(overlay.history.firsts[i] for i in replay.dropped), *replay.saved])
+    return Cut(removed, sum([overlay.tokens[n] for n in kept if n >= first]))
+
+
+def _with_shorter_results(
+    report: SelectionReport, overlay: Overlay, shortened: Iterable[ShortenedMessage]
+) -> SelectionReport:
+    """Mark the units with shorter results in the report, as versions of the original units."""
+    from pycupel.shorten import make_version  # noqa: PLC0415 - few callers shorten results
+
+    saved = {each.index: each.original_tokens - each.tokens for each in shortened}
+    included: list[IncludedItem] = []
+    for each in report.included:
+        indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
+        less = sum([saved.get(n, 0) for n in indices])
+        if less:
+            whole = replace(each.item, tokens=each.item.tokens + less)
+            text = "\n".join([overlay.views[n].text for n in indices])
+            version = make_version(whole, text, each.item.tokens, "shorter results")
+            included.append(IncludedItem(version, each.score, SHORTENED))
+        else:
+            included.append(each)
+    considered = considered_tokens([*included, *report.excluded])
+    return report_over(report, included=tuple(included), total_tokens_considered=considered)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from pycupel.errors import InvalidArgumentError
+from pycupel.errors import UnitTooLargeError
+from pycupel.messages.counting import NO_EXTRAS, Extras
 from pycupel.model import ContextBudget
 from pycupel.model.budget import share_of
-from pycupel.model.checks import checked_count, wrong_type
-
-if TYPE_CHECKING:
-    from pycupel.documents import DocumentItem
-
+from pycupel.text import number_text
 
 # The numbers that decide a cut, all of them.
 
@@ -41,11 +36,11 @@ NEWEST_KEPT_DIVISOR = 10
 LEAST_TOKENS = 100
 """Results with fewer tokens are never shortened."""
 
-BASE_UNITS = 0.5
-"""The value of any unit besides its content, in units of information."""
+BASE_WORTH = 0.5
+"""What any unit is worth besides its content, measured like the shortener's units of information."""
 
-STUB_UNITS = 0.05
-"""The value of a stub."""
+STUB_WORTH = 0.05
+"""What a stub is worth."""
 
 SPOKEN_WEIGHT = 0.25
 """Text of the agent and the user counts less than results: most of it is about finished work."""
@@ -54,13 +49,13 @@ ERROR_WEIGHT = 2.0
 """Results that report errors count more than others."""
 
 
-def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 0) -> ContextBudget:
+def limits_of(budget: ContextBudget | int, margin_percent: float, outside: int = 0) -> ContextBudget:
     """Return the part of a budget that is left for messages and documents.
 
     Args:
         budget: The budget, or a number of tokens.
         margin_percent: The margin of the counter, used unless the budget has one.
-        beside: The tokens of everything else that is sent.
+        outside: The tokens of everything else that is sent.
     """
     limits = ContextBudget.of(budget)
     room = limits.available_tokens
@@ -69,7 +64,7 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
         numerator, denominator = margin.as_integer_ratio()
         # Rounded down, and below the exact value, so that it also holds in floats.
         room = max(0, room * 100 * denominator - 1) // (100 * denominator + numerator)
-    room = max(0, room - beside)
+    room = max(0, room - outside)
     return ContextBudget(
         room + limits.output_reserve,
         min(limits.target_tokens, room),
@@ -78,96 +73,133 @@ def limits_of(budget: ContextBudget | int, margin_percent: float, beside: int = 
     )
 
 
-class Plan:
-    """How many tokens a history may use beside documents.
+class Room:
+    """How many tokens a history may use beside documents. A cut leaves some of them free, so that it lasts.
 
     Args:
-        limits: What the budget leaves for messages and documents.
-        hits: The documents.
+        budget: The caller's budget in tokens, within the limits of the model.
+        margin_percent: The margin of the counter.
+        extras: What is sent beside the messages.
         share: The share of the room that documents get before the history; 0 without documents.
-        has_target: Whether the caller has set a target.
-        stable: Whether the start of the prompt should stay the same, so that cuts must not depend on the documents; if
-            not, the window is filled.
-        summary_room: The tokens reserved for a summary.
+        documents: The tokens of the documents that are not pinned.
+        held: The tokens of pinned documents.
+        summary_tokens: The tokens reserved for a summary; None for the default share.
 
     Attributes:
-        share: The share of the room that documents get before the history.
+        summary: The tokens reserved for a summary message, whether there is one or not.
         window: The maximum number of tokens for messages and documents together.
-        held: The tokens of pinned documents.
     """
 
     def __init__(
         self,
-        limits: ContextBudget,
-        hits: Sequence[DocumentItem],
-        share: float,
+        budget: ContextBudget | int,
+        margin_percent: float = 0.0,
+        extras: Extras = NO_EXTRAS,
         *,
-        has_target: bool,
-        stable: bool,
-        summary_room: int = 0,
+        share: float = 0.0,
+        documents: int = 0,
+        held: int = 0,
+        summary_tokens: int | None = 0,
     ) -> None:
-        self._limits = limits
+        self.budget = budget
+        self.margin_percent = margin_percent
+        self.extras = extras
         self.share = share
-        self.window = max(0, limits.unreserved_capacity - summary_room)
-        self.held = sum([hit.item.tokens for hit in hits if hit.item.pinned])
-        # None for what must stay plus 65 % of the remaining tokens.
-        self._target = limits.target_tokens if has_target else None
-        # The tokens of the other documents, if only those are kept free; None for the whole share.
-        self._beside: int | None = None
-        if not stable:
-            self._target = self.window
-            self._beside = sum([hit.item.tokens for hit in hits]) - self.held
+        self.documents = documents
+        self.held = held
+        self._limits = limits_of(budget, margin_percent, extras.tokens + extras.reply)
+        capacity = max(0, self._limits.unreserved_capacity)
+        usual = capacity * SUMMARY_PERCENT // 100
+        self.summary = usual if summary_tokens is None else min(capacity, summary_tokens)
+        self.window = max(0, capacity - self.summary)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the caller has said how far to cut."""
+        return isinstance(self.budget, ContextBudget)
+
+    @property
+    def leaves_room(self) -> bool:
+        """Whether a cut leaves room to grow, so that it can be kept."""
+        return not self.has_target or self._limits.target_tokens < self.window
 
     @property
     def fits_always(self) -> int:
         """A history with at most this many tokens fits, whatever must stay."""
-        return self.window - self._reserve(self.window)
+        return self.window - self.reserve(self.window)
 
     def fits(self, tokens: int, must_tokens: int) -> bool:
         """Whether a history of `tokens` fits beside the documents, if `must_tokens` of them must stay."""
-        return tokens + self._reserve(self.window - must_tokens) <= self.window
+        return tokens + self.reserve(self.window - must_tokens) <= self.window
 
     def target_for(self, must_tokens: int) -> int:
         """Return how far to cut, documents included, if `must_tokens` must stay."""
-        if self._target is None:
-            return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
-        return min(self.window, max(self._target, must_tokens))
+        if self.has_target:
+            return min(self.window, max(self._limits.target_tokens, must_tokens))
+        return must_tokens + (self.window - must_tokens) * TARGET_PERCENT // 100
 
     def goal(self, pinned_tokens: int, must_tokens: int) -> tuple[int, int]:
         """Return the tokens that a cut leaves beside pinned units, and how many of them are free for documents."""
         rest = max(0, self.target_for(must_tokens) - pinned_tokens)
-        return rest, self._reserve(rest)
+        return rest, self.reserve(rest)
 
-    @property
-    def is_stable(self) -> bool:
-        """Whether a cut leaves room to grow, so that it can be kept."""
-        return self._beside is None and (self._target is None or self._target < self.window)
+    def reserve(self, rest: int) -> int:
+        """Return how many of these tokens stay free for documents, whatever they are, because cuts must last."""
+        return max(self.held, share_of(rest, self.share))
 
-    @property
-    def facts(self) -> tuple[object, ...]:
-        """Everything that cuts depend on."""
-        return (self.window, self._target, self.share, self.held, self.is_stable)
-
-    def budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
+    def reported_budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
         """Return the budget as a selection reports it, with the target of the cut if there was one."""
         target = self.target_for(must_tokens) if is_cut else self._limits.available_tokens
         return replace(self._limits, target_tokens=target)
 
-    def _reserve(self, rest: int) -> int:
-        if self._beside is None:
-            return max(self.held, share_of(rest, self.share))
-        return self.held + min(self._beside, share_of(max(0, rest - self.held), self.share))
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """Everything here that cuts depend on."""
+        target = self._limits.target_tokens if self.has_target else None
+        return (self.window, target, self.share, self.held, self.leaves_room)
+
+    def explain(self, error: UnitTooLargeError) -> None:
+        """Add to the error what else the budget has to hold, because the message that it names may be small."""
+        whole, extras = ContextBudget.of(self.budget), self.extras
+        outside = [
+            name for name, tokens in (("the system prompt", extras.system), ("the tools", extras.tools)) if tokens
+        ]
+        if outside and extras.tokens >= limits_of(self.budget, self.margin_percent, extras.reply).available_tokens:
+            # They leave no room for any message, so none is to blame.
+            names, need = " and ".join(outside), "needs" if outside == ["the system prompt"] else "need"
+            tokens, budget = number_text(extras.tokens), number_text(whole.max_tokens)
+            error.cause = f"{names} {need} {tokens} tokens, which leaves none of the budget of {budget} for messages"
+            error.__notes__ = [f"Raise the budget, or shorten {names}."]
+        rest = {
+            "for the system prompt": extras.system,
+            "for tools": extras.tools,
+            "for pinned documents": self.held,
+            "for a summary": self.summary,
+            "of output reserve": whole.output_reserve,
+            "of reserved slots": sum(whole.reserved_slots.values()),
+        }
+        named = [f"{number_text(tokens)} {what}" for what, tokens in rest.items() if tokens]
+        if named:
+            error.add_note(f"The budget of {number_text(whole.max_tokens)} tokens also has to hold {', '.join(named)}.")
 
 
-def summary_room(summarize: Any, summary_tokens: Any, window: int) -> int:
-    """Return the tokens reserved for the summary message, whether there is one or not.
+class FilledRoom(Room):
+    """Room that a cut fills, with `stable=False`: only what the documents of this call can use stays free."""
 
-    Raises:
-        TypeError: `summarize` cannot be called, or `summary_tokens` is not an int.
-        InvalidArgumentError: `summary_tokens` is negative.
-    """
-    if summarize is not None and not callable(summarize):
-        raise wrong_type("summarize", "a function", summarize)
-    if summary_tokens is not None:
-        return min(window, checked_count("summary_tokens", summary_tokens, InvalidArgumentError))
-    return 0 if summarize is None else window * SUMMARY_PERCENT // 100
+    @property
+    def leaves_room(self) -> bool:
+        """A cut leaves no room to grow."""
+        return False
+
+    def target_for(self, must_tokens: int) -> int:  # noqa: ARG002 - the whole window, whatever must stay
+        """Return the window."""
+        return self.window
+
+    def reserve(self, rest: int) -> int:
+        """Return how many of these tokens the documents can use."""
+        return self.held + min(self.documents, share_of(max(0, rest - self.held), self.share))
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """Everything here that cuts depend on."""
+        return (self.window, self.window, self.share, self.held, False)

@@ -1,253 +1,297 @@
 """Shorten a history: at a cut, old results become key lines, then stubs, before their exchange is dropped.
 
+    0  user       Why does it fail?                                stays: the question of the turn
+    1  assistant  calls read("app.log")   2  tool  900 lines       becomes its 12 lines with errors and names, or one
+                                                                   line that says what was there
+    3  assistant  calls read("a.py")      4  tool  200 lines       stays whole: it is one of the newest results
+
 A cut decides about all units at once: each stays whole, gets shorter results, or is dropped, so that as much unique
-information as possible stays. By that measure, an exchange with a short result is worth little beside a line of a long
-one, so the newest exchanges, or all of them if they get small enough, are never dropped for it. A shortened result
-stays as it is; a later cut may shorten it further.
+information as possible stays. Its ladder says what each step down saves and loses. By that measure, an exchange with a
+short result is worth little beside a line of a long one, so the newest exchanges, or all of them if they get small
+enough, are never dropped for it. A shortened result stays as it is; a later cut may shorten it further.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache
+from heapq import heapify, heappop, heapreplace
+from typing import Any, NamedTuple
 
-from pycupel.diagnostics import BudgetExceeded, ExclusionReason, IncludedItem, SelectionReport
-from pycupel.diagnostics.report import considered_tokens, report_over
-from pycupel.errors import InvalidArgumentError
+from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose
-from pycupel.messages.cuts import Candidates, HistoryCutter
-from pycupel.messages.history import items_at
-from pycupel.messages.ladders import (
-    Key,
-    Ladder,
-    Result,
-    find_results,
-    ladder_of,
-    ladder_versions,
-    stub_of,
-    without_media,
-)
-from pycupel.messages.parts import results_in, with_texts
-from pycupel.messages.result import ResultText, ShortenedMessage
-from pycupel.messages.room import LEAST_TOKENS
-from pycupel.messages.slicing import fill, never_dropped, without_lone_questions
+from pycupel.messages.cuts import Offer, fill, never_dropped, without_lone_questions
+from pycupel.messages.history import History
+from pycupel.messages.options import Options, Shortening
+from pycupel.messages.overlay import Key, Overlay, items_at
+from pycupel.messages.parts import MessageView, Part
+from pycupel.messages.providers._tables import CALL, RESULT
+from pycupel.messages.room import BASE_WORTH, ERROR_WEIGHT, LEAST_TOKENS, SPOKEN_WEIGHT, STUB_WORTH, Room
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import find_name
-from pycupel.protocols import ShortenContext, Shortener, Slicer, checked_shortener
-from pycupel.shorten import HeadAndTail, KeyLines, make_version
+from pycupel.pipeline.shorten import item_versions, units_of_all
+from pycupel.protocols import ShortenContext, Shortener, Slicer
+from pycupel.scorers._base import score_all
+from pycupel.shorten import HeadAndTail, ToolCall
+from pycupel.shorten.extracts import call_origin, stub_text
 from pycupel.shorten.key_lines import pieces_of, units_of
+from pycupel.shorten.superseded import superseded_by
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
-from pycupel.text import quoted
 
-if TYPE_CHECKING:
-    from pycupel.messages.run import Request
+_ERROR_STARTS = ("error", "exception", "traceback")
 
 
-SHORTENED = "Shortened"
-"""The reason in a report for units selected with shorter results."""
+# The results of a history, and their calls.
 
 
-class Shortening(NamedTuple):
-    """How to shorten."""
+class Result(NamedTuple):
+    """A result of a call."""
 
-    shortener: Shortener
-    """Makes the versions of results."""
+    unit: int
+    """The index of its unit."""
 
-    keep: int
-    """How many of the newest results stay whole while they fit."""
+    message: int
+    """The index of its message."""
 
-    exclude: frozenset[str]
-    """The names of tools whose results are never shortened."""
+    number: int
+    """Its number among the results of the message that may be shortened."""
 
-    at_cuts: bool
-    """Whether results are shortened before their exchange is dropped."""
+    part: Part
+    """The result itself."""
 
-    to_fit: bool
-    """Whether results that must stay are shortened if they do not fit."""
+    call: ToolCall
+    """The call."""
+
+    outdated_at: int | None = None
+    """The index of the message whose result outdates it; None if there is none."""
 
     @property
-    def facts(self) -> tuple[object, ...]:
-        """Everything that versions depend on."""
-        return repr(self.shortener), self.keep, tuple(sorted(self.exclude)), self.at_cuts, self.to_fit
+    def key(self) -> Key:
+        """The key of the result."""
+        return self.message, self.number
 
 
-def shortening_of(shorten: Any, keep: int, exclude: frozenset[str], *, to_fit: bool) -> Shortening:
-    """Read the shortening options of `select_messages`.
+def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, Part, ToolCall]]:
+    """Return each result with its message and its call, which says whether it failed, in message order.
 
-    Raises:
-        TypeError: `shorten` has the wrong type.
-        InvalidArgumentError: it is an unknown name.
+    A call of unknown shape, or of the provider's own tools, equals no other.
     """
-    if shorten is None:
-        return Shortening(KeyLines(), keep, exclude, at_cuts=False, to_fit=to_fit)
-    if isinstance(shorten, str):
-        if find_name(shorten, ("results",)) is None:
-            raise InvalidArgumentError(
-                f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
-            )
-        shorten = KeyLines()
-    return Shortening(checked_shortener("shorten", shorten), keep, exclude, at_cuts=True, to_fit=to_fit)
+    calls: dict[Any, ToolCall] = {}
+    for view in views:
+        for part in view.parts:
+            if part.kind == CALL and part.id is not None:
+                # Ids may be used again later.
+                calls[part.id] = ToolCall(part.tool, part.arguments)
+            elif part.kind == RESULT:
+                # Arguments that no other call has, so that nothing supersedes it.
+                alone = ToolCall("", {"result": [view.message_index, part.path]})
+                yield view, part, calls.get(part.id, alone)._replace(failed=_failed(part))
 
 
-class ShortenedHistory(HistoryCutter):
-    """A history whose results are shortened. The tokens of its messages and units change with them."""
-
-    def __init__(self, request: Request, options: Shortening, texts: Iterable[ResultText]) -> None:
-        super().__init__(request)
-        self._original = whole = request.history
-        self.history = copy(whole)
-        # These lists are changed here.
-        self.history.tokens = whole.tokens.copy()
-        self.history.sizes = whole.sizes.copy()
-        self.history.views = whole.views.copy()
-        self._count = request.count
-        self._options = options
-        self._texts: dict[int, dict[int, str]] = {}
-        self._sizes: dict[Key, int] = {}
-        self._apply({(n, number): text for n, number, text in texts})
-        self.saved_tokens = 0
-
-    @cached_property
-    def _results(self) -> dict[int, list[Result]]:
-        by_unit: dict[int, list[Result]] = {}
-        for result in find_results(self._original):
-            by_unit.setdefault(result.unit, []).append(result)
-        return by_unit
-
-    @cached_property
-    def _owner(self) -> dict[int, int]:
-        # Without looking for results: most calls cut nothing, and only need the units of a few messages.
-        return {n: i for i, unit in enumerate(self.history.units) for n in unit.indices}
-
-    def _text(self, result: Result) -> str:
-        return self._texts.get(result.message, {}).get(result.number, result.part.said or "")
-
-    def _tokens(self, result: Result) -> int:
-        """Return the current tokens of a result, including its images and files."""
-        if result.key not in self._sizes:
-            text = self._text(result)
-            is_whole = result.number not in self._texts.get(result.message, {})
-            self._sizes[result.key] = (self._count(text) if text else 0) + (result.part.beside if is_whole else 0)
-        return self._sizes[result.key]
-
-    def _can_shorten(self, result: Result) -> bool:
-        return result.call.name not in self._options.exclude and self._tokens(result) >= LEAST_TOKENS
-
-    def _results_before(self, units: Iterable[int], end: int) -> list[Result]:
-        """Return the results of these units before a message, in order."""
-        found = [result for i in units for result in self._results.get(i, ()) if result.message < end]
-        return sorted(found, key=lambda result: result.key)
-
-    def _newest(self, results: Sequence[Result]) -> list[Result]:
-        """Return the newest results, newest first."""
-        return list(reversed(results))[: self._options.keep]
-
-    def _first_texts(self, results: Iterable[Result], newest: Collection[Result], end: int) -> dict[Key, str]:
-        """Return the texts of what is shortened first: outdated results and old images."""
-        texts: dict[Key, str] = {}
-        new = {result.key for result in newest}
-        for result in results:
-            if result.key in new or result.part.failed or not self._can_shorten(result):
-                continue
-            tokens = self._tokens(result)
-            is_old = result.outdated_at is not None and result.outdated_at < end
-            media = 0 if result.number in self._texts.get(result.message, {}) else result.part.beside
-            if is_old or media:
-                text = stub_of(result, tokens) if is_old else without_media(result, media)
-                if self._count(text) < tokens:
-                    texts[result.key] = text
-        return texts
-
-    def message(self, index: int) -> Any:
-        """Return the message, or a copy with the current texts of its results."""
-        texts = self._texts.get(index)
-        return self._with_texts(index, texts) if texts else self._messages[index]
-
-    def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:
-        results = results_in(self._original.views[index].parts)
-        return with_texts(self._messages[index], {results[number].path: text for number, text in texts.items()})
-
-    def shortened(self, kept: Iterable[int], /) -> tuple[ShortenedMessage, ...]:
-        """Return the messages with shortened results."""
-        whole, now = self._original.tokens, self.history.tokens
-        return tuple(ShortenedMessage(n, whole[n], now[n]) for n in kept if n in self._texts)
-
-    def texts(self, gone: Container[int], /) -> tuple[ResultText, ...]:
-        """Return the texts of all shortened results, except in dropped units."""
-        there = sorted(n for n in self._texts if self._owner[n] not in gone)
-        return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self._texts[n].items()))
-
-    def restore(self, units: Iterable[int], /) -> None:
-        """Reset dropped units to the tokens of the caller's messages."""
-        for i in units:
-            for n in self.history.units[i].indices:
-                if self._texts.pop(n, None) is not None:
-                    self.history.tokens[n] = self._original.tokens[n]
-                    self.history.sizes[i] = self._original.sizes[i]
-
-    def in_report(
-        self, report: SelectionReport | None, shortened: Sequence[ShortenedMessage], /
-    ) -> SelectionReport | None:
-        """Mark the units with shorter results in the report, as versions of the original units."""
-        if report is None or not shortened:
-            return report
-        saved = {each.index: each.original_tokens - each.tokens for each in shortened}
-        included: list[IncludedItem] = []
-        for each in report.included:
-            indices: Sequence[int] = each.item.metadata.get("pycupel.unit", ())
-            less = sum([saved.get(n, 0) for n in indices])
-            if less:
-                whole = replace(each.item, tokens=each.item.tokens + less)
-                text = "\n".join([self.history.views[n].text for n in indices])
-                version = make_version(whole, text, each.item.tokens, "shorter results")
-                included.append(IncludedItem(version, each.score, SHORTENED))
-            else:
-                included.append(each)
-        considered = considered_tokens([*included, *report.excluded])
-        return report_over(report, included=tuple(included), total_tokens_considered=considered)
-
-    def _size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
-        """Count the tokens of a unit with these texts."""
-        history = self.history
-        size = history.sizes[unit]
-        for n in {n for n, _ in texts}:
-            own = {**self._texts.get(n, {}), **{number: text for (m, number), text in texts.items() if m == n}}
-            view = history.provider.read([self._with_texts(n, own)], self._count)[0]
-            size += view.tokens - history.tokens[n]
-        return size
-
-    def _apply(self, texts: Mapping[Key, str]) -> None:
-        if texts:
-            for (n, number), text in texts.items():
-                self._texts.setdefault(n, {})[number] = text
-                self._sizes.pop((n, number), None)
-            self._read_again({n for n, _ in texts})
-
-    def _read_again(self, indices: Iterable[int]) -> None:
-        """Count changed messages again."""
-        history = self.history
-        for n in indices:
-            view = history.provider.read([self.message(n)], self._count)[0]
-            saved = history.tokens[n] - view.tokens
-            # Keep the ids: for providers without ids, they depend on earlier messages.
-            ids = {part.path: part.id for part in history.views[n].parts}
-            parts = tuple([part._replace(id=ids.get(part.path)) for part in view.parts])
-            history.views[n] = history.views[n]._replace(text=view.text, tokens=view.tokens, parts=parts)
-            history.tokens[n] = view.tokens
-            self._items.pop(self._owner[n], None)
-            history.sizes[self._owner[n]] -= saved
-            self.saved[n] = self.saved.get(n, 0) + saved
-            self.saved_tokens += saved
+def _failed(part: Part) -> bool:
+    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
+    text = part.text if part.said is None else part.said
+    return part.failed or text.lstrip()[:9].lower().startswith(_ERROR_STARTS)
 
 
-# About the results and the lines of a window of a million tokens.
-_REMEMBERED_TEXTS = 2**10
-_REMEMBERED_LINES = 2**16
+def find_results(history: History) -> list[Result]:
+    """Find all results of a history that may be shortened, in message order."""
+    found: list[Result] = []
+    for view, part, call in answered_calls(history.views):
+        n = view.message_index
+        if part.said is not None and history.unit_of[n] not in history.broken:
+            # As `results_in` numbers them, which is how a stored selection names them.
+            number = found[-1].number + 1 if found and found[-1].message == n else 0
+            found.append(Result(history.unit_of[n], n, number, part, call))
+    later = superseded_by([result.call for result in found])
+    return [
+        result if by is None else result._replace(outdated_at=found[by].message)
+        for result, by in zip(found, later, strict=True)
+    ]
+
+
+def stub_of(result: Result, tokens: int) -> str:
+    """Write one line in place of a result with this many tokens."""
+    return stub_text("result", result.part.said or "", tokens, _origin(result))
+
+
+def without_media(result: Result, tokens: int) -> str:
+    """Replace the images and files of a result, which have this many tokens, by one line."""
+    line = stub_text("picture or file", "", tokens, _origin(result))
+    return f"{result.part.said}\n{line}" if result.part.said else line
+
+
+def _origin(result: Result) -> str:
+    return call_origin(result.call.name, result.call.arguments) if result.call.name else ""
+
+
+# Ladders: what each step saves and loses.
+
+
+class _Step(NamedTuple):
+    """What one more step saves and loses, and the text of the result after it."""
+
+    saved: int
+    lost: float
+    key: Key
+    text: str
+
+
+class Ladder(NamedTuple):
+    """The versions of a unit: whole first, then step by step."""
+
+    size: int
+    """The tokens of the unit now."""
+
+    worth: float
+    """How much information it has now."""
+
+    rungs: Mapping[Key, Sequence[_Step]]
+    """The steps of each result, by its key."""
+
+    errors: frozenset[Key] = frozenset()
+    """The keys of results that report errors."""
+
+    def saves(self, key: Key) -> int:
+        """Return the most tokens that a result can save."""
+        return sum([step.saved for step in self.rungs.get(key, ())])
+
+    @property
+    def least(self) -> int:
+        """Return the tokens of the unit with every result at its shortest."""
+        return self.size - sum(map(self.saves, self.rungs))
+
+    def without(self, keys: Collection[Key]) -> Ladder:
+        """Return the ladder without the steps of these results."""
+        if not self.rungs.keys() & set(keys):
+            return self
+        return self._replace(rungs={key: steps for key, steps in self.rungs.items() if key not in keys})
+
+
+def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:
+    """Return the tokens and the worth of each version, and the steps between them, cheapest per token first."""
+    sizes, worth, taken = [ladder.size], [ladder.worth], list[_Step]()
+    heads = [(steps[0].lost / steps[0].saved, key, 0) for key, steps in ladder.rungs.items()]
+    heapify(heads)
+    while heads:
+        _, key, k = heads[0]
+        steps = ladder.rungs[key]
+        taken.append(steps[k])
+        sizes.append(sizes[-1] - steps[k].saved)
+        worth.append(max(0.0, worth[-1] - steps[k].lost))
+        if k + 1 < len(steps):
+            heapreplace(heads, (steps[k + 1].lost / steps[k + 1].saved, key, k + 1))
+        else:
+            heappop(heads)
+    return sizes, worth, taken
+
+
+def ladder_of(
+    size: int,
+    results: Iterable[tuple[Result, ContextItem]],
+    said: float,
+    shortener: Shortener,
+    context: ShortenContext,
+    more: Sequence[Shortener] = (),
+) -> Ladder:
+    """Make the ladder of a unit.
+
+    Args:
+        size: The tokens of the unit now.
+        results: The results that may be shortened, with their current texts.
+        said: The units of information of its other text.
+        shortener: Makes the versions.
+        context: The competing items, and the counter.
+        more: Shorteners that make further versions.
+    """
+    total = BASE_WORTH + SPOKEN_WEIGHT * said
+    rungs: dict[Key, Sequence[_Step]] = {}
+    errors: set[Key] = set()
+    for result, item in results:
+        own = item_versions(shortener, item, context)
+        weight = ERROR_WEIGHT if result.part.failed else 1.0
+        made = list(zip(own.shorter, own.units, strict=True))
+        for other in more:
+            made += [
+                (each, own.whole * each.tokens / item.tokens) for each in item_versions(other, item, context).shorter
+            ]
+        versions = [(each.tokens, units * weight, each.content) for each, units in made]
+        stub = stub_of(result, item.tokens)
+        versions.append((context.count(item, stub), min(STUB_WORTH, own.whole) * weight, stub))
+        steps = list(_steps(result.key, item.tokens, own.whole * weight, versions))
+        total += own.whole * weight
+        if steps:
+            rungs[result.key] = steps
+            if result.part.failed:
+                errors.add(result.key)
+    return Ladder(size, total, rungs, frozenset(errors))
+
+
+def _steps(key: Key, tokens: int, worth: float, versions: list[tuple[int, float, str]]) -> Iterator[_Step]:
+    """List the steps from the whole to the shortest version, without those that keep no more than a shorter one."""
+    best: list[tuple[int, float, str]] = []
+    for version in sorted(versions, key=lambda version: (version[0], -version[1])):
+        if version[0] < tokens and (not best or version[1] > best[-1][1]):
+            best.append(version)
+    for size, held, text in reversed(best):
+        yield _Step(tokens - size, max(0.0, worth - held), key, text)
+        tokens, worth = size, min(worth, held)
+
+
+# What results say and cost now.
+
+
+def _text(overlay: Overlay, result: Result) -> str:
+    return overlay.texts.get(result.message, {}).get(result.number, result.part.said or "")
+
+
+def _tokens(overlay: Overlay, result: Result) -> int:
+    """Return the current tokens of a result, including its images and files."""
+    known = overlay.result_tokens
+    if result.key not in known:
+        text = _text(overlay, result)
+        is_whole = result.number not in overlay.texts.get(result.message, {})
+        known[result.key] = (overlay.count(text) if text else 0) + (result.part.beside if is_whole else 0)
+    return known[result.key]
+
+
+def _can_shorten(overlay: Overlay, shortening: Shortening, result: Result) -> bool:
+    return result.call.name not in shortening.exclude and _tokens(overlay, result) >= LEAST_TOKENS
+
+
+def _results_before(overlay: Overlay, units: Iterable[int], end: int) -> list[Result]:
+    """Return the results of these units before a message, in order."""
+    found = [result for i in units for result in overlay.results.get(i, ()) if result.message < end]
+    return sorted(found, key=lambda result: result.key)
+
+
+def _newest(results: Sequence[Result], shortening: Shortening) -> list[Result]:
+    """Return the newest results, newest first, which stay whole while they fit."""
+    return list(reversed(results))[: shortening.keep]
+
+
+def _shorten_first(
+    overlay: Overlay, shortening: Shortening, results: Iterable[Result], newest: Collection[Result], end: int
+) -> None:
+    """Shorten what is of least use: outdated results become stubs, and old images and files a line."""
+    texts: dict[Key, str] = {}
+    new = {result.key for result in newest}
+    for result in results:
+        if result.key in new or result.part.failed or not _can_shorten(overlay, shortening, result):
+            continue
+        tokens = _tokens(overlay, result)
+        is_old = result.outdated_at is not None and result.outdated_at < end
+        media = 0 if result.number in overlay.texts.get(result.message, {}) else result.part.beside
+        if is_old or media:
+            text = stub_of(result, tokens) if is_old else without_media(result, media)
+            if overlay.count(text) < tokens:
+                texts[result.key] = text
+    overlay.say(texts)
+
+
+# The two ways to shorten: to make fit what must stay, and at a cut.
 
 
 class _Choice(NamedTuple):
@@ -258,194 +302,220 @@ class _Choice(NamedTuple):
     values: Mapping[int, int]
 
 
-class ShorteningCutter(ShortenedHistory):
-    """Cuts a history like `HistoryCutter`, and shortens results first."""
-
-    @cached_property
-    def _memo(self) -> dict[Any, Any]:
-        """Functions that remember the pieces of a text and the units of a line; most are there at several cuts."""
-        return {pieces_of: lru_cache(_REMEMBERED_TEXTS)(pieces_of), units_of: lru_cache(_REMEMBERED_LINES)(units_of)}
-
-    def make_fit(self, must: Collection[int], end: int, /) -> None:
-        """Shorten the results that must stay until they fit and leave room to grow."""
-        history, plan = self.history, self._plan
-        room = plan.window - plan.held
-        if not self._options.to_fit or history.tokens_of(must, end) <= room:
+def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int, /) -> None:
+    """Shorten the results that must stay, before the message `end`, until they fit and leave room to grow."""
+    shortening = options.shortening
+    space = room.window - room.held
+    if shortening is None or overlay.tokens_of(must, end) <= space:
+        return
+    units = sorted(must)
+    results = _results_before(overlay, units, end)
+    newest = _newest(results, shortening)
+    _shorten_first(overlay, shortening, results, newest, end)
+    if overlay.tokens_of(must, end) <= space:
+        return
+    free = [result for result in results if _can_shorten(overlay, shortening, result)]
+    heads = [HeadAndTail(each) for each in (space, space // 2, space // 4) if each > 0]
+    ladders = _ladders(overlay, shortening.shortener, units, free, (), end, heads)
+    least = sum([ladder.least for ladder in ladders.values()])
+    goal = min(space, room.target_for(least))
+    spare = goal - least
+    kept: list[Key] = []
+    for result in newest:
+        extra = ladders[result.unit].saves(result.key)
+        if extra <= spare:
+            spare -= extra
+            kept.append(result.key)
+    ladders = {i: ladder.without(kept) for i, ladder in ladders.items()}
+    scores = {i: (n + 1) / len(units) for n, i in enumerate(units)}
+    choice = _choose(overlay, ladders, scores, goal, units)
+    for texts in choice.texts.values():
+        overlay.say(texts)
+    # Shorter texts may have saved too little, as their messages are JSON: then the oldest results become stubs.
+    for result in free:
+        if overlay.tokens_of(must, end) <= space:
             return
-        units = sorted(must)
-        results = self._results_before(units, end)
-        newest = self._newest(results)
-        self._apply(self._first_texts(results, newest, end))
-        if history.tokens_of(must, end) <= room:
-            return
-        free = [result for result in results if self._can_shorten(result)]
-        heads = [HeadAndTail(each) for each in (room, room // 2, room // 4) if each > 0]
-        ladders = self._ladders(units, free, (), end, heads)
-        least = sum([ladder.least for ladder in ladders.values()])
-        goal = min(room, plan.target_for(least))
-        spare = goal - least
-        kept: list[Key] = []
-        for result in newest:
-            extra = ladders[result.unit].saves(result.key)
-            if extra <= spare:
-                spare -= extra
-                kept.append(result.key)
-        ladders = {i: ladder.without(kept) for i, ladder in ladders.items()}
-        scores = {i: (n + 1) / len(units) for n, i in enumerate(units)}
-        choice = self._choose(ladders, scores, goal, units)
-        for texts in choice.texts.values():
-            self._apply(texts)
-        self._stub_until_it_fits(free, must, end, room)
+        stub = stub_of(result, _tokens(overlay, result))
+        if overlay.count(stub) < _tokens(overlay, result):
+            overlay.say({result.key: stub})
 
-    def _stub_until_it_fits(self, results: Iterable[Result], must: Collection[int], end: int, room: int) -> None:
-        """Replace the oldest results by stubs; a shorter text may have saved too little, as its message is JSON."""
-        for result in results:
-            if self.history.tokens_of(must, end) <= room:
-                return
-            stub = stub_of(result, self._tokens(result))
-            if self._count(stub) < self._tokens(result):
-                self._apply({result.key: stub})
 
-    def __call__(self, candidates: Candidates) -> dict[int, ExclusionReason]:
-        """Return the units to drop, with reasons, and shorten the others."""
-        if not self._options.at_cuts:
-            return super().__call__(candidates)
-        history, end = self.history, candidates.end
-        room, reserve = self._plan.goal(candidates.pinned_tokens, candidates.must_tokens)
-        limit = max(0, room - reserve)
-        units = [i for i in candidates.units if i not in candidates.pinned]
-        results = self._results_before(candidates.units, end)
-        newest = self._newest(results)
-        kept = self._newest_whole(newest, candidates.pinned, limit)
-        free = [each for each in results if each.unit not in candidates.pinned and each.key not in kept]
-        self._apply(self._first_texts(free, newest, end))
-        items = list(items_at(history, units).values())
-        scores = dict(zip(units, self._scores(items), strict=True))
-        free = [result for result in free if self._can_shorten(result)]
-        staying = [i for i in candidates.units if i in candidates.pinned]
-        ladders = self._ladders(units, free, staying, end)
-        required = self._required(ladders, {result.unit for result in newest if result.key in kept}, limit)
-        # Results that report errors stay whole if it is enough to shorten the others.
-        errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
-        if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
-            ladders = errors_whole
-        choice = self._choose(ladders, scores, limit, required)
-        excess = sum(choice.sizes.values()) - limit
-        if excess > 0:
-            # Shorter texts may have saved too little, as their messages are JSON.
-            choice = self._choose(ladders, scores, max(0, limit - excess), required)
-        order = self._order(choice, required, units)
-        capped: dict[int, ExclusionReason] = {}
-        if self._inner is not None:
-            order, capped = self._within_policy(self._inner, order, choice, scores, room)
-        sizes = [choice.sizes.get(i, size) for i, size in enumerate(history.sizes)]
-        taken = fill(order, sizes, history.ties, limit, in_one_piece=False)
-        taken = without_lone_questions(taken, history.ties, self._answers, candidates.begun)
-        for i in taken:
-            self._apply(choice.texts.get(i, {}))
-        left = max(0, limit - history.tokens_of(taken))
-        return {i: capped.get(i) or BudgetExceeded(history.sizes[i], left) for i in units if i not in taken}
+def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[int, ExclusionReason]:
+    """Return the units to drop, with reasons, and shorten the others. The arguments are those of `cut`."""
+    shortening = options.shortening
+    assert shortening is not None  # noqa: S101 - the caller asks for it
+    history, end = overlay.history, offer.end
+    rest, reserve = room.goal(offer.pinned_tokens, offer.must_tokens)
+    limit = max(0, rest - reserve)
+    units = [i for i in offer.units if i not in offer.pinned]
+    results = _results_before(overlay, offer.units, end)
+    newest = _newest(results, shortening)
+    kept = _newest_whole(overlay, shortening, newest, offer.pinned, limit)
+    free = [each for each in results if each.unit not in offer.pinned and each.key not in kept]
+    _shorten_first(overlay, shortening, free, newest, end)
+    scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
+    free = [result for result in free if _can_shorten(overlay, shortening, result)]
+    staying = [i for i in offer.units if i in offer.pinned]
+    ladders = _ladders(overlay, shortening.shortener, units, free, staying, end)
+    required = _required(overlay, ladders, {result.unit for result in newest if result.key in kept}, limit)
+    # Results that report errors stay whole if it is enough to shorten the others.
+    errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
+    if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
+        ladders = errors_whole
+    choice = _choose(overlay, ladders, scores, limit, required)
+    excess = sum(choice.sizes.values()) - limit
+    if excess > 0:
+        # Shorter texts may have saved too little, as their messages are JSON.
+        choice = _choose(overlay, ladders, scores, max(0, limit - excess), required)
+    order = _order(choice, required, units)
+    capped: dict[int, ExclusionReason] = {}
+    if options.slicer is not None:
+        order, capped = _within_policy(overlay, options.slicer, order, choice, scores, rest)
+    sizes = [choice.sizes.get(i, size) for i, size in enumerate(overlay.sizes)]
+    taken = fill(order, sizes, history.ties, limit, in_one_piece=False)
+    taken = without_lone_questions(taken, history.ties, history.answers, offer.begun)
+    for i in taken:
+        overlay.say(choice.texts.get(i, {}))
+    left = max(0, limit - overlay.tokens_of(taken))
+    return {i: capped.get(i) or BudgetExceeded(overlay.sizes[i], left) for i in units if i not in taken}
 
-    def _newest_whole(self, newest: Sequence[Result], pinned: Collection[int], limit: int) -> set[Key]:
-        """Return the newest results that fit together with the rest of their units."""
-        kept: set[Key] = set()
-        seen: set[int] = set()
-        left = limit
-        for result in newest:
-            i = result.unit
-            if i in pinned:
-                continue
-            needed = self._tokens(result)
-            if i not in seen:
-                needed += self.history.sizes[i]
-                needed -= sum([self._tokens(each) for each in self._results[i] if self._can_shorten(each)])
-            if needed <= left:
-                kept.add(result.key)
-                left -= needed
-                seen.add(i)
-        return kept
 
-    def _required(self, ladders: dict[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
-        """Return the units that must not be dropped: those with results that stay whole, and others that get small."""
-        sizes = self.history.sizes.copy()
-        for i, ladder in ladders.items():
-            sizes[i] = ladder.least
-        left = limit - sum([sizes[i] for i in whole])
-        others = [i for i in reversed(ladders) if i not in whole]
-        return sorted({*whole, *never_dropped(others, sizes, self.history.ties, limit, left)})
+def _newest_whole(
+    overlay: Overlay, shortening: Shortening, newest: Sequence[Result], pinned: Collection[int], limit: int
+) -> set[Key]:
+    """Return the newest results that fit together with the rest of their units."""
+    kept: set[Key] = set()
+    seen: set[int] = set()
+    left = limit
+    for result in newest:
+        i = result.unit
+        if i in pinned:
+            continue
+        needed = _tokens(overlay, result)
+        if i not in seen:
+            others = [each for each in overlay.results[i] if _can_shorten(overlay, shortening, each)]
+            needed += overlay.sizes[i] - sum([_tokens(overlay, each) for each in others])
+        if needed <= left:
+            kept.add(result.key)
+            left -= needed
+            seen.add(i)
+    return kept
 
-    def _ladders(
-        self,
-        units: Sequence[int],
-        free: Sequence[Result],
-        staying: Sequence[int],
-        end: int,
-        more: Sequence[Shortener] = (),
-    ) -> dict[int, Ladder]:
-        history = self.history
-        own: dict[int, list[tuple[Result, ContextItem]]] = {}
-        for result in free:
-            item = ContextItem(self._text(result) or " ", self._tokens(result))
-            own.setdefault(result.unit, []).append((result, item))
-        messages_to_shorten = {result.message for result in free}
 
-        def text_of(unit: int) -> str:
-            indices = history.units[unit].indices
-            return "\n".join([history.views[n].text for n in indices if n < end and n not in messages_to_shorten])
+def _required(overlay: Overlay, ladders: Mapping[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
+    """Return the units that must not be dropped: those with results that stay whole, and others that get small."""
+    sizes = overlay.sizes.copy()
+    for i, ladder in ladders.items():
+        sizes[i] = ladder.least
+    left = limit - sum([sizes[i] for i in whole])
+    others = [i for i in reversed(list(ladders)) if i not in whole]
+    return sorted({*whole, *never_dropped(others, sizes, overlay.history.ties, limit, left)})
 
-        said = {i: text_of(i) for i in units}
-        spoken = {i: ContextItem(text, 1) for i, text in said.items() if text}
-        items: list[ContextItem] = []
-        for i in units:
-            items += [spoken[i]] if i in spoken else []
-            items += [item for _, item in own.get(i, ())]
-        context = ShortenContext(items, [text_of(i) for i in staying], self._count)
-        context.memo |= self._memo
-        shortener = self._options.shortener
-        sizes = {i: history.tokens_of([i], end) for i in units}
-        return {i: ladder_of(sizes[i], own.get(i, ()), spoken.get(i), shortener, context, more) for i in units}
 
-    def _choose(
-        self, ladders: dict[int, Ladder], scores: Mapping[int, float], limit: int, required: Sequence[int]
-    ) -> _Choice:
-        # Newest first: they are the first to be lengthened again if there is room.
-        units = list(reversed(ladders))
-        rungs = [ladder_versions(ladders[i]) for i in units]
-        weights = [sizes for sizes, _, _ in rungs]
-        values = [[value_of(each, scores[i]) for each in own] for i, (_, own, _) in zip(units, rungs, strict=True)]
-        needed = set(required)
-        chosen = choose(weights, values, limit, [k for k, i in enumerate(units) if i in needed]).versions
-        sizes: dict[int, int] = {}
-        texts: dict[int, dict[Key, str]] = {}
-        worth: dict[int, int] = {}
-        for k, i in enumerate(units):
-            version = chosen[k]
-            if version < 0 and i in needed:
-                version = len(weights[k]) - 1
-            if version >= 0:
-                texts[i] = {step.key: step.text for step in rungs[k][2][:version]}
-                sizes[i] = self._size_with(i, texts[i]) if texts[i] else ladders[i].size
-                worth[i] = values[k][version]
-        return _Choice(sizes, texts, worth)
+# About the results and the lines of a window of a million tokens.
+_REMEMBERED_TEXTS = 2**10
+_REMEMBERED_LINES = 2**16
 
-    def _order(self, choice: _Choice, required: Sequence[int], units: Sequence[int]) -> list[int]:
-        """Return the order in which to take units: the newest results, then the most value per token.
 
-        Units that were not chosen come last, newest first: others may depend on them, and there may be room.
-        """
-        chosen = [i for i in choice.sizes if i not in required]
-        density = [choice.values[i] / max(1, choice.sizes[i]) for i in chosen]
-        left = [i for i in reversed(units) if i not in choice.sizes and i not in required]
-        return [*reversed(required), *(chosen[k] for k in descending(density)), *left]
+def _ladders(
+    overlay: Overlay,
+    shortener: Shortener,
+    units: Sequence[int],
+    free: Sequence[Result],
+    staying: Sequence[int],
+    end: int,
+    more: Sequence[Shortener] = (),
+) -> dict[int, Ladder]:
+    """Make the ladders of these units.
 
-    def _within_policy(
-        self, inner: Slicer, order: Sequence[int], choice: _Choice, scores: Mapping[int, float], room: int
-    ) -> tuple[list[int], dict[int, ExclusionReason]]:
-        """Return the units that the policy's slicer accepts, and the reasons for the others."""
-        ranked = [order[k] for k in descending([scores[i] for i in order])]
-        items = [
-            replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(self.history, ranked).items()
-        ]
-        outcome = slice_by_index(inner, items, [scores[i] for i in ranked], ContextBudget(room))
-        wanted = {ranked[k] for k in outcome.selected}
-        return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}
+    Args:
+        overlay: The history.
+        shortener: Makes the versions.
+        units: The units.
+        free: Their results that may be shortened.
+        staying: The units whose texts stay anyway.
+        end: The number of messages.
+        more: Shorteners that make further versions.
+    """
+    history = overlay.history
+    own: dict[int, list[tuple[Result, ContextItem]]] = {}
+    for result in free:
+        item = ContextItem(_text(overlay, result) or " ", _tokens(overlay, result))
+        own.setdefault(result.unit, []).append((result, item))
+    messages_to_shorten = {result.message for result in free}
+
+    def text_of(unit: int) -> str:
+        indices = history.units[unit].indices
+        return "\n".join([overlay.views[n].text for n in indices if n < end and n not in messages_to_shorten])
+
+    said = {i: text_of(i) for i in units}
+    spoken = {i: ContextItem(text, 1) for i, text in said.items() if text}
+    items: list[ContextItem] = []
+    for i in units:
+        items += [spoken[i]] if i in spoken else []
+        items += [item for _, item in own.get(i, ())]
+    context = ShortenContext(items, [text_of(i) for i in staying], overlay.count)
+    if not overlay.memo:
+        # Most texts and lines are there at several cuts.
+        overlay.memo[pieces_of] = lru_cache(_REMEMBERED_TEXTS)(pieces_of)
+        overlay.memo[units_of] = lru_cache(_REMEMBERED_LINES)(units_of)
+    context.memo |= overlay.memo
+    units_said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
+    sizes = {i: overlay.tokens_of([i], end) for i in units}
+    return {i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more) for i in units}
+
+
+def _choose(
+    overlay: Overlay,
+    ladders: Mapping[int, Ladder],
+    scores: Mapping[int, float],
+    limit: int,
+    required: Collection[int],
+) -> _Choice:
+    """Choose a version of each unit, so that they fit and keep as much as possible."""
+    # Newest first: they are the first to be lengthened again if there is room.
+    units = list(reversed(list(ladders)))
+    rungs = [ladder_versions(ladders[i]) for i in units]
+    weights = [sizes for sizes, _, _ in rungs]
+    values = [[value_of(each, scores[i]) for each in own] for i, (_, own, _) in zip(units, rungs, strict=True)]
+    needed = set(required)
+    chosen = choose(weights, values, limit, [k for k, i in enumerate(units) if i in needed]).versions
+    sizes: dict[int, int] = {}
+    texts: dict[int, dict[Key, str]] = {}
+    found: dict[int, int] = {}
+    for k, i in enumerate(units):
+        version = chosen[k]
+        if version < 0 and i in needed:
+            version = len(weights[k]) - 1
+        if version >= 0:
+            texts[i] = {step.key: step.text for step in rungs[k][2][:version]}
+            sizes[i] = overlay.size_with(i, texts[i]) if texts[i] else ladders[i].size
+            found[i] = values[k][version]
+    return _Choice(sizes, texts, found)
+
+
+def _order(choice: _Choice, required: Sequence[int], units: Sequence[int]) -> list[int]:
+    """Return the order in which to take units: the newest results, then the most value per token.
+
+    Units that were not chosen come last, newest first: others may depend on them, and there may be room.
+    """
+    chosen = [i for i in choice.sizes if i not in required]
+    density = [choice.values[i] / max(1, choice.sizes[i]) for i in chosen]
+    left = [i for i in reversed(units) if i not in choice.sizes and i not in required]
+    return [*reversed(required), *(chosen[k] for k in descending(density)), *left]
+
+
+def _within_policy(
+    overlay: Overlay,
+    slicer: Slicer,
+    order: Sequence[int],
+    choice: _Choice,
+    scores: Mapping[int, float],
+    rest: int,
+) -> tuple[list[int], dict[int, ExclusionReason]]:
+    """Return the units that the policy's slicer accepts, and the reasons for the others."""
+    ranked = [order[k] for k in descending([scores[i] for i in order])]
+    items = [replace(item, tokens=choice.sizes.get(i, item.tokens)) for i, item in items_at(overlay, ranked).items()]
+    outcome = slice_by_index(slicer, items, [scores[i] for i in ranked], ContextBudget(rest))
+    wanted = {ranked[k] for k in outcome.selected}
+    return [i for i in order if i in wanted], {ranked[k]: reason for k, reason in outcome.cap_excluded}

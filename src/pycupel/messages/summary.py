@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from inspect import isawaitable, iscoroutine
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.messages.counting import Usage
-from pycupel.messages.history import History
+from pycupel.messages.options import Summarize
+from pycupel.messages.overlay import Overlay
 from pycupel.messages.result import Cut, MessageSelection
 from pycupel.text import LONGEST_NAME, describe, shortened
 from pycupel.values import FrozenDict
-
-if TYPE_CHECKING:
-    from pycupel.messages.run import Request
 
 
 class SummaryRequest(NamedTuple):
     """What to summarise, and where to put the summary."""
 
-    request: Request
-    """The request, with the caller's function and the room for the summary message."""
+    summarize: Summarize
+    """The caller's function."""
 
-    history: History
-    """The history with its current tokens."""
+    room: int
+    """The most tokens that the summary message may have."""
+
+    overlay: Overlay
+    """The history, and what its messages cost."""
 
     dropped: list[Any]
     """The messages that are in no summary yet."""
@@ -61,18 +62,18 @@ class SummaryRequest(NamedTuple):
 
     def _text(self) -> object:
         """Return what the caller's function returns; the last summary if nothing new was dropped."""
-        return self.request.summarize(self.dropped, self.last) if self.dropped else self.last
+        return self.summarize(self.dropped, self.last) if self.dropped else self.last
 
     def _with_summary(self, selection: MessageSelection, text: object) -> MessageSelection:
         if not isinstance(text, str) or not text.strip():
             return self._without_summary(selection, f"summarize must return a non-empty str, not {describe(text)}")
         # Every provider accepts a user message directly after the system prompt.
-        message = self.history.provider.user_message(text)
-        [view] = self.history.provider.read([message], self.request.count)
-        room = self.request.summary_room
-        if view.tokens > room:
+        provider = self.overlay.history.provider
+        message = provider.user_message(text)
+        [view] = provider.read([message], self.overlay.count)
+        if view.tokens > self.room:
             return self._without_summary(
-                selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {room}"
+                selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}"
             )
         return replace(
             selection,
@@ -93,7 +94,7 @@ class SummaryRequest(NamedTuple):
         )
 
     def _stable_prefix(self, selection: MessageSelection, text: str | None, tokens: int) -> int:
-        start = sum([self.history.tokens[n] for n in selection.kept[: self.lead]])
+        start = sum([self.overlay.tokens[n] for n in selection.kept[: self.lead]])
         if self.previous is None or selection.stable_prefix_tokens < start:
             return selection.stable_prefix_tokens
         return selection.stable_prefix_tokens + tokens if self.previous.summary == text else start
@@ -103,30 +104,34 @@ class SummaryRequest(NamedTuple):
         before = None if self.previous is None else self.previous.summary
         if selection.cut is None or text == before:
             return selection.cut
-        after = sum([self.history.tokens[n] for n in selection.kept[self.lead :]])
+        after = sum([self.overlay.tokens[n] for n in selection.kept[self.lead :]])
         return replace(selection.cut, rewritten=tokens + after)
 
 
 def request_of(
-    request: Request,
-    history: History,
-    cut: Sequence[int],
-    kept: Sequence[int],
+    summarize: Summarize,
+    room: int,
+    overlay: Overlay,
+    gone: Iterable[int],
+    selection: MessageSelection,
     previous: MessageSelection | None,
 ) -> SummaryRequest | None:
     """Return what to summarise; None if nothing has been dropped.
 
     Args:
-        request: The request.
-        history: The history with its current tokens.
-        cut: The indices of the messages that were dropped because they did not fit, ascending.
-        kept: The indices of the messages that are selected, ascending.
+        summarize: The caller's function.
+        room: The most tokens that the summary message may have.
+        overlay: The history, and what its messages cost.
+        gone: The units that were dropped because they did not fit.
+        selection: The selection without its summary.
         previous: The previous selection, if it is of this history.
     """
+    kept, units = selection.kept, overlay.history.units
+    cut = sorted(n for i in gone for n in units[i].indices)
     if not cut:
         return None
     lead = 0
-    while lead < len(kept) and kept[lead] == lead and history.views[lead].role == "system":
+    while lead < len(kept) and kept[lead] == lead and overlay.views[lead].role == "system":
         lead += 1
     last = None if previous is None else previous.summary
     if previous is not None:
@@ -136,7 +141,8 @@ def request_of(
             # The summary failed, and is not retried before the next cut.
             return None
         cut = cut if last is None else new
-    return SummaryRequest(request, history, [request.source[n] for n in cut], last, lead, previous)
+    dropped = [overlay.messages[n] for n in cut]
+    return SummaryRequest(summarize, room, overlay, dropped, last, lead, previous)
 
 
 def _add_to_usage(usage: Usage, tokens: int) -> Usage:

@@ -13,22 +13,16 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
 from pycupel.fields import as_plain, is_mapping
 from pycupel.messages.counting import Usage
+from pycupel.messages.memory import Memory, Point
+from pycupel.messages.overlay import ResultText
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.result import (
-    Checkpoint,
-    Cut,
-    Dropped,
-    ExplainedSelection,
-    MessageSelection,
-    ResultText,
-    ShortenedMessage,
-)
+from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.text import describe
 from pycupel.wire import documents as reports
 from pycupel.wire.items import BUDGET
 
 # In an order in which each holds only those before it.
-_PARTS: list[type[Any]] = [Dropped, Cut, ShortenedMessage, ResultText, Checkpoint, Usage]
+_PARTS: list[type[Any]] = [Dropped, Cut, ShortenedMessage, ResultText, Point, Usage]
 _TYPES = dict(reports.TYPES)
 for _part in _PARTS:
     _TYPES[_part] = Record(_part, derive_fields(_part, _TYPES))
@@ -74,7 +68,7 @@ _FIELDS = [
     Field("summary", TEXT, None),
     Field("shortened", list_of(_TYPES[ShortenedMessage]), ()),
     Field("fingerprint", TEXT),
-    Field("checkpoints", list_of(_TYPES[Checkpoint]), ()),
+    Field("points", list_of(_TYPES[Point]), ()),
 ]
 
 
@@ -83,7 +77,8 @@ _REPORT = reports.CODECS[SelectionReport]
 
 def _built(**fields: Any) -> MessageSelection:
     absent: dict[str, Any] = {"report": None, "documents": [], "dropped_documents": ()}
-    given = absent | fields
+    memory = Memory(fields.pop("fingerprint"), fields.pop("points", ()))
+    given: dict[str, Any] = absent | fields | {"memory": memory}
     return MessageSelection(**given) if given["report"] is None else ExplainedSelection(**given)
 
 

@@ -167,6 +167,11 @@ def trusted_item(
     return item
 
 
+def trusted_items(rows: Iterable[tuple[Any, ...]]) -> list[ContextItem]:
+    """Build an item from each row of fields that have already been checked and converted."""
+    return [trusted_item(*row) for row in rows]
+
+
 class ScoredItem(NamedTuple):
     """An item with the score that a scorer gave it."""
 

@@ -14,12 +14,12 @@ from pycupel.messages.counting import (
     TOOL_RESULTS,
     TOOLS,
     USER,
-    Beside,
+    count_extras,
     kind_of,
     speaker_of,
 )
-from pycupel.messages.ladders import answered_calls
 from pycupel.messages.parts import MessageView
+from pycupel.messages.shortening import answered_calls
 from pycupel.replay.log import History, text_of
 from pycupel.shorten import ToolCall
 from pycupel.tokens.counters import Counter
@@ -70,7 +70,7 @@ class Prompts:
         self._provider, self._count = history.resolved_provider, count
         self.views = self._provider.read(history.messages, count)
         self.parts = [*parts_of(self.views)]
-        beside = Beside(self._provider, count, history.system or None, history.tools or None)
+        beside = count_extras(self._provider, count, history.system or None, history.tools or None)
         found = (Part(-1, SYSTEM, "", text_of(history.system), beside.system), Part(-1, TOOLS, "", "", beside.tools))
         self.beside = [part for part in found if part.tokens]
         self.beside_tokens = beside.tokens

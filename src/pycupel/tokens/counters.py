@@ -77,6 +77,12 @@ class Counter:
         tokens = self.function(text)
         return tokens if tokens.__class__ is int and tokens >= 0 else self._checked(tokens)
 
+    @property
+    def direct(self) -> Callable[[str], int]:
+        """The function itself if it is one of this package's, whose counts need no check; else the counter."""
+        is_ours = getattr(self.function, "__module__", "").startswith("pycupel.tokens.")
+        return self.function if is_ours else self
+
     def _checked(self, tokens: Any) -> int:
         number = checked_int(f"what {self.name} returns", tokens)
         if number < 0:

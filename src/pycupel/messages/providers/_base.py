@@ -20,7 +20,7 @@ ERROR: Severity = "error"
 WARNING: Severity = "warning"
 
 # The index of what is sent beside the messages.
-BESIDE = -1
+OUTSIDE = -1
 
 # Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import BESIDE, ERROR, WARNING, Finding, Pairing, Rule, Severity
+from pycupel.messages.providers._base import ERROR, OUTSIDE, WARNING, Finding, Pairing, Rule, Severity
 from pycupel.messages.providers._tables import TEXTS
 from pycupel.text import quoted
 
@@ -209,7 +209,7 @@ def _defined_twice(
     names = (text_of(each, "name") or text_of(filled(each, "function", "custom"), "name") for each in tools or ())
     for name, number in Counter(filter(None, names)).items():
         if number > 1:
-            yield BESIDE, quoted(name)
+            yield OUTSIDE, quoted(name)
 
 
 def duplicate_tool(severity: Severity) -> Rule:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pycupel.errors import MessageShapeError
 from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._base import BESIDE, CACHED, ERROR, WARNING, Pairing, Provider, Rule, one_by_one
+from pycupel.messages.providers._base import CACHED, ERROR, OUTSIDE, WARNING, Pairing, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     ENDS_WITH_ASSISTANT,
@@ -328,7 +328,7 @@ def _empty_prompt(system: Any, _tools: Sequence[Any] | None, _views: Sequence[Me
     blocks = system if is_list(system) else [system]
     texts = [block if isinstance(block, str) else field(block, "text") for block in blocks]
     if any(isinstance(text, str) and not text.strip() for text in texts):
-        yield (BESIDE,)
+        yield (OUTSIDE,)
 
 
 def _undefined_tools(_system: Any, tools: Sequence[Any] | None, views: Sequence[MessageView]) -> Iterator[tuple[int]]:

@@ -1,0 +1,212 @@
+"""A history as it is now: what its results say since they were shortened, and what its messages cost with that.
+
+    history   0  user  Why does it fail?   1  assistant  calls read("log")   2  tool  900 lines
+    overlay   0  10 tokens                 1  20 tokens                      2  6,000 tokens, or 40 as key lines
+
+The history itself stays as it was read, because later cuts start from it, and a unit that is dropped is whole again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from pycupel.messages.history import History
+from pycupel.messages.parts import results_in, with_texts
+from pycupel.model import ContextItem, ContextKind, ContextSource
+from pycupel.model.item import trusted_items
+from pycupel.values import FrozenDict
+
+if TYPE_CHECKING:
+    from pycupel.messages.shortening import Result
+
+# Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_NO_METADATA: FrozenDict[str, Any] = FrozenDict()
+
+_KINDS = {
+    "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
+    "reminder": (ContextKind.MESSAGE, ContextSource.CHAT),
+    "user": (ContextKind.MESSAGE, ContextSource.CHAT),
+    "assistant": (ContextKind.MESSAGE, ContextSource.CHAT),
+    "exchange": (ContextKind.TOOL_OUTPUT, ContextSource.TOOL),
+}
+
+Key: TypeAlias = tuple[int, int]
+"""The index of a message, and the number of a result in it."""
+
+
+class ResultText(NamedTuple):
+    """The shortened text of a result in a selection."""
+
+    message: int
+    """The index of its message."""
+
+    number: int
+    """Its number among the results of the message."""
+
+    text: str
+    """The shorter text."""
+
+
+class Overlay:
+    """What the results of a history say now, and what its messages and units cost.
+
+    Args:
+        history: The history.
+        messages: The caller's messages.
+        count: Counts the tokens of a text.
+        texts: The texts of results that earlier cuts have shortened.
+
+    Attributes:
+        views: The messages as they are now.
+        tokens: The tokens of each message.
+        sizes: The tokens of each unit.
+        texts: The shorter texts, by message and by number of the result.
+        saved: The tokens saved by shortening, by message.
+        result_tokens: The tokens of results, as far as they have been counted.
+        memo: What a shortener needs again at the next cut.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        messages: Sequence[Any] = (),
+        count: Callable[[str], int] = len,
+        texts: Iterable[ResultText] = (),
+    ) -> None:
+        self.history = history
+        self.messages = messages
+        self.count = count
+        self.views = history.views.copy()
+        self.tokens = history.tokens.copy()
+        self.sizes = history.sizes.copy()
+        self.texts: dict[int, dict[int, str]] = {}
+        self.saved: dict[int, int] = {}
+        self.result_tokens: dict[Key, int] = {}
+        self.memo: dict[Any, Any] = {}
+        self._items: dict[int, ContextItem] = {}
+        self._removed = 0
+        self.say({(n, number): text for n, number, text in texts})
+        sizes = self.tokens.copy()
+        for i in history.broken:
+            for n in history.units[i].indices:
+                sizes[n] = 0
+        self._sums = list(accumulate(sizes, initial=0))
+        self._removed = 0
+
+    @cached_property
+    def results(self) -> dict[int, list[Result]]:
+        """The results that may be shortened, by unit."""
+        from pycupel.messages.shortening import find_results  # noqa: PLC0415 - few callers shorten results
+
+        by_unit: dict[int, list[Result]] = {}
+        for result in find_results(self.history):
+            by_unit.setdefault(result.unit, []).append(result)
+        return by_unit
+
+    def remaining(self, end: int) -> int:
+        """Return the tokens before a message, without what was dropped or saved since the start."""
+        return self._sums[end] - self._removed
+
+    def tokens_of(self, unit_indices: Iterable[int], end: int | None = None) -> int:
+        """Count the tokens of these units; if `end` is given, only of the messages before it."""
+        sizes = self.sizes
+        if end is None:
+            return sum([sizes[i] for i in unit_indices])
+        units, tokens = self.history.units, self.tokens
+        return sum(
+            [
+                sizes[i] if units[i].indices[-1] < end else sum([tokens[n] for n in units[i].indices if n < end])
+                for i in unit_indices
+            ]
+        )
+
+    def drop(self, unit_indices: Iterable[int]) -> None:
+        """Count these units no longer. They are never needed again: later messages depend only on the newest unit."""
+        self._removed += self.tokens_of(unit_indices)
+
+    def say(self, texts: Mapping[Key, str]) -> None:
+        """Replace the texts of results, and count their messages again."""
+        for (n, number), text in texts.items():
+            self.texts.setdefault(n, {})[number] = text
+            self.result_tokens.pop((n, number), None)
+        for n in {n for n, _ in texts}:
+            view = self._read(n, self.texts[n])
+            saved = self.tokens[n] - view.tokens
+            # Keep the ids: for providers without ids, they depend on earlier messages.
+            ids = {part.path: part.id for part in self.views[n].parts}
+            parts = tuple([part._replace(id=ids.get(part.path)) for part in view.parts])
+            self.views[n] = self.views[n]._replace(text=view.text, tokens=view.tokens, parts=parts)
+            self.tokens[n] = view.tokens
+            unit = self.history.unit_of[n]
+            self._items.pop(unit, None)
+            self.sizes[unit] -= saved
+            self.saved[n] = self.saved.get(n, 0) + saved
+            self._removed += saved
+
+    def size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
+        """Count the tokens of a unit with these texts."""
+        size = self.sizes[unit]
+        for n in {n for n, _ in texts}:
+            own = {**self.texts.get(n, {}), **{number: text for (m, number), text in texts.items() if m == n}}
+            size += self._read(n, own).tokens - self.tokens[n]
+        return size
+
+    def message(self, index: int) -> Any:
+        """Return the caller's message, or a copy with the current texts of its results."""
+        texts = self.texts.get(index)
+        return self._with_texts(index, texts) if texts else self.messages[index]
+
+    def texts_without(self, gone: Container[int]) -> tuple[ResultText, ...]:
+        """Return the texts of all shortened results, except in dropped units."""
+        there = sorted(n for n in self.texts if self.history.unit_of[n] not in gone)
+        return tuple(ResultText(n, number, text) for n in there for number, text in sorted(self.texts[n].items()))
+
+    def restore(self, unit_indices: Iterable[int]) -> None:
+        """Make dropped units whole again: what they cost is what the caller's messages cost."""
+        if self.texts:
+            for i in unit_indices:
+                for n in self.history.units[i].indices:
+                    if self.texts.pop(n, None) is not None:
+                        self.tokens[n] = self.history.tokens[n]
+                        self.sizes[i] = self.history.sizes[i]
+
+    def items(self, unit_indices: Sequence[int]) -> list[ContextItem]:
+        """Return these units as items. Most are there at several cuts, so they are made once."""
+        self._items |= items_at(self, [i for i in unit_indices if i not in self._items])
+        return [self._items[i] for i in unit_indices]
+
+    def _read(self, index: int, texts: Mapping[int, str]) -> Any:
+        return self.history.provider.read([self._with_texts(index, texts)], self.count)[0]
+
+    def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:
+        results = results_in(self.history.views[index].parts)
+        return with_texts(self.messages[index], {results[number].path: text for number, text in texts.items()})
+
+
+def items_at(
+    overlay: Overlay, unit_indices: Iterable[int], pinned: Container[int] = (), *, named: bool = False
+) -> dict[int, ContextItem]:
+    """Make items for these units, by unit index, with their whole texts and their current tokens.
+
+    With `named`, their metadata has the indices of the messages, which doubles the time.
+    """
+    history, sizes = overlay.history, overlay.sizes
+    rows: dict[int, tuple[Any, ...]] = {}
+    for i in unit_indices:
+        indices, role, *_ = history.units[i]
+        kind, source = _KINDS[role]
+        metadata = FrozenDict({"pycupel.unit": list(indices)}) if named else _NO_METADATA
+        content = history.text_of(i) or f"({role} without text)"
+        rows[i] = (content, sizes[i], kind, source, None, (), metadata, _stamp(indices[-1]), None, i in pinned, None)
+    return dict(zip(rows, trusted_items(rows.values()), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _stamp(index: int) -> datetime:
+    return _EPOCH + timedelta(seconds=index)

@@ -144,7 +144,7 @@ def test_a_scoring_vector_that_expects_an_error_and_gets_none_says_so() -> None:
 def test_an_unknown_curve_is_named() -> None:
     config = {"reference_time": datetime(2024, 1, 1, tzinfo=UTC), "curve": {"type": "wavy"}}
     vector = {"test": {"stage": "scoring", "scorer": "decay"}, "config": config}
-    with pytest.raises(VectorError, match="unknown curve 'wavy'; expected one of exponential, step, window"):
+    with pytest.raises(VectorError, match=r"curve\.type: unknown curve 'wavy'; choose from exponential, step, window"):
         check_vector(vector)
 
 

@@ -403,7 +403,7 @@ def test_each_placer_is_built_with_its_configuration(name: str, config: dict[str
 )
 def test_unknown_names_are_refused_with_the_known_ones(registry: Registry, name: str, config: dict[str, Any]) -> None:
     known = ", ".join(registry)
-    with pytest.raises(VectorError, match=f"^unknown {registry.what} 'novelty'; expected one of {known}$"):
+    with pytest.raises(VectorError, match=f"type: unknown {registry.what} 'novelty'; choose from {known}$"):
         build.build_strategy(registry, name, config)
 
 
@@ -432,8 +432,21 @@ def test_a_registered_strategy_gets_the_fields_that_its_parameters_name(monkeypa
     scorer = build.build_strategy(SCORERS, "Length", {"type": "Length", "limit": 5, "_": 1, "weight": 2.0})
     assert (scorer.limit, scorer.unit) == (5, "tokens")
     assert build.build_strategy(SCORERS, "length", {"limit": 5, "unit": "words"}).unit == "words"
-    with pytest.raises(VectorError, match=r"^missing field 'limit' in the config of 'length'$"):
+    with pytest.raises(VectorError, match=r"^limit: is missing$"):
         build.build_strategy(SCORERS, "length", {"unit": "words"})
+
+
+class BrokenScorer:
+    def __init__(self) -> None:
+        raise KeyError("unit")
+
+
+def test_the_error_of_a_registered_strategy_is_raised_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is, it is not a mistake of the vector."""
+    registries.keep(monkeypatch)
+    SCORERS.register("broken", BrokenScorer)
+    with pytest.raises(KeyError, match=r"^'unit'$"):
+        build.build_strategy(SCORERS, "broken", {})
 
 
 # --- pipelines

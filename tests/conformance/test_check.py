@@ -413,7 +413,7 @@ def test_misspelt_items_are_a_defect(vector: str, own: str, expected: str) -> No
 )
 def test_an_unknown_strategy_does_not_pass(vector: str, old: str, new: str, problem: str) -> None:
     """Nor does it count as the construction error that a vector expects."""
-    assert defect_of(changed(vector, old, new)).startswith(f"{problem}; expected one of ")
+    assert defect_of(changed(vector, old, new)).startswith(f"type: {problem}; choose from ")
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_a_failing_vector_is_reported_with_path_name_and_problem(tmp_path: Path)
         ("", "VectorError: missing field 'test' in the vector"),
         ("[test]\n", "VectorError: missing field 'stage' in [test]"),
         ('[test]\nstage = "nowhere"\n', "VectorError: unknown stage 'nowhere'"),
-        ('[test]\nstage = "placing"\nplacer = "novelty"\n', "VectorError: unknown placer 'novelty'"),
+        ('[test]\nstage = "placing"\nplacer = "novelty"\n', "VectorError: type: unknown placer 'novelty'"),
         (
             '[test]\nstage = "placing"\nplacer = "u-shaped"\n[[items]]\ncontent = ""\ntokens = 1\nscore = 1.0\n',
             "InvalidItemError: content must not be empty",

@@ -27,6 +27,7 @@ class Context(NamedTuple):
     allow_nan: bool = False  # Accept NaN and infinities as numbers.
     collect: bool = False  # Report all mistakes instead of stopping at the first.
     suggest: bool = False  # Reject an unknown field that looks like a misspelling of a known one.
+    as_raised: bool = False  # Leave limits to the constructors, and raise their errors as they are.
 
     def attempt(self, convert: Convert, value: Any, step: str, mistakes: list[DocumentError]) -> Any:
         """Convert the part at one step of a path. On a mistake, note it and return None."""

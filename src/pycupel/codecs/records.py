@@ -120,6 +120,8 @@ class Record(Codec):
         except (DocumentError, RecursionError):
             raise
         except (CupelError, TypeError, ValueError) as error:
+            if context.as_raised:
+                raise
             raise constructor_error(error, self._field_of(error, data)) from error
         except Exception as error:
             raise BuildError(error) from error

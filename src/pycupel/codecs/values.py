@@ -88,6 +88,8 @@ def limited(codec: Codec, low: float | None = None, high: float | None = None, a
 
     def read(value: Any, context: Context) -> Any:
         number = codec.read(value, context)
+        if context.as_raised:
+            return number
         if above is not None and not number > above:
             raise must_be(f"greater than {above:g}", value)
         if low is not None and number < low:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from datetime import timedelta
-from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from pycupel import scorers, slicers
+from pycupel.codecs.base import BuildError, Codec, Context, adapted
+from pycupel.codecs.records import Field, Record, derive_fields
+from pycupel.codecs.values import list_of
 from pycupel.diagnostics import OverflowEvent
+from pycupel.errors import DocumentError
 from pycupel.model import (
     ContextBudget,
     ContextItem,
@@ -21,7 +25,10 @@ from pycupel.model import (
 from pycupel.model.checks import find_name, suggestion
 from pycupel.pipeline import Pipeline
 from pycupel.policies.files import STRINGS_AND_COMMENTS, parse_toml
+from pycupel.policies.strategies import Strategy
+from pycupel.protocols import Placer, Scorer
 from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry
+from pycupel.scorers.decay import Curve
 from pycupel.text import describe, quoted
 
 Table = dict[str, Any]
@@ -95,9 +102,6 @@ def choose(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
 # Build items, budgets and strategies from a vector's tables.
 
 
-# Returns arguments of a strategy's constructor. The second argument is what an error calls the table.
-_Rule = Callable[[Table, str], dict[str, Any]]
-
 _ITEM_FIELDS = (
     "kind",
     "source",
@@ -134,13 +138,13 @@ def build_budget(table: Table) -> ContextBudget:
 def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
     """Build the pipeline of a `[config]`; `on_overflow` is called if the strategy is Proceed."""
     strategy = choose("overflow strategy", config.get("overflow_strategy", "throw"), OverflowStrategy)
-    scorers = require(config, "scorers", "[config]")
+    entries = require(config, "scorers", "[config]")
     # A single scorer is used as it is (CS-04, CV-12).
-    scorer = scorers[0] if len(scorers) == 1 else {"type": "composite", "scorers": scorers}
+    scorer = entries[0] if len(entries) == 1 else {"type": "composite", "scorers": entries}
     return Pipeline(
-        _nested(SCORERS, scorer),
+        _build(_SCORER, scorer),
         build_strategy(SLICERS, config.get("slicer", "greedy"), config),
-        _nested(PLACERS, config.get("placer", "chronological")),
+        _build(_PLACER, config.get("placer", "chronological")),
         overflow_strategy=strategy,
         on_overflow=on_overflow if strategy is OverflowStrategy.PROCEED else None,
         **_present(config, "deduplication", "dedupe_against_pinned"),
@@ -148,132 +152,136 @@ def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object]
 
 
 def build_strategy(registry: Registry, name: Any, config: Table) -> Any:
-    """Build the strategy of that name. Unless a rule says otherwise, its arguments are the fields of the same names."""
-    known = choose(registry.what, name, registry)
-    strategy, where = registry[known], f"the config of {name!r}"
-    rule = _RULES[registry.what].get(known)
-    arguments = rule(config, where) if rule else {}
-    for parameter in signature(strategy).parameters.values():
-        if parameter.name in arguments or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if parameter.name in config or parameter.default is parameter.empty:
-            arguments[parameter.name] = require(config, parameter.name, where)
-    return strategy(**arguments)
+    """Build the strategy of that name from the fields of a table."""
+    return _build(_STRATEGIES[registry.what], {**config, "type": name})
 
 
-def _nested(registry: Registry, entry: Table | str) -> Any:
-    """Build a strategy from its name, or from a table with its `type` and its own fields."""
-    if isinstance(entry, str):
-        return build_strategy(registry, entry, {})
-    return build_strategy(registry, require(entry, "type", f"a {registry.what}"), entry)
-
-
-def _inner_slicer(config: Table) -> Any:
-    """Build an inner slicer from a name with its fields beside it, or from its own table."""
-    inner = config.get("inner_slicer", "greedy")
-    if isinstance(inner, str):
-        inner = {**config, "type": inner}
-        inner.pop("inner_slicer", None)
-    return _nested(SLICERS, inner)
+def _build(strategy: _VectorStrategy, table: Any) -> Any:
+    try:
+        return strategy.read(table, _AS_RAISED)
+    except BuildError as error:
+        raise error.cause from None
+    except DocumentError as error:
+        # Only an error of the constructor is one that a vector may expect.
+        raise VectorError(str(error)) from None
 
 
 def _present(table: Table, *names: str) -> dict[str, Any]:
     return {name: table[name] for name in names if name in table}
 
 
-def _kind(config: Table, _: str) -> dict[str, Any]:
-    if config.get("use_default_weights") or "weights" not in config:
-        return {"weights": None}
-    return {"weights": _weights(config["weights"], "kind")}
+# The fields of strategies. They are read as those of policy files are, but have the names of the specification's Test
+# Vector Format, and whatever a vector writes goes to the constructor: what that makes of it is what a vector tests.
 
 
-def _tag(config: Table, _: str) -> dict[str, Any]:
-    return {"tag_weights": _weights(config.get("tag_weights", []), "tag")}
+_AS_RAISED = Context(as_raised=True)
+_AS_WRITTEN = Codec(dict, lambda value, _: value, lambda value, _: value)
 
 
-def _weights(entries: list[Table], name: str) -> dict[str, float]:
-    weights = {require(entry, name, "a weight"): require(entry, "weight", "a weight") for entry in entries}
-    if len(weights) < len(entries):
-        raise VectorError(f"duplicate {name} in the vector's weights")
-    return weights
+class _Types(dict[Any, Codec]):
+    """The codec for each type of parameter: those of strategies are read, anything else is taken as it is written."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+    def __missing__(self, _: object) -> Codec:
+        return _AS_WRITTEN
 
 
-def _composite(config: Table, where: str) -> dict[str, Any]:
-    entries = require(config, "children" if "children" in config else "scorers", where)
-    return {"entries": [(_nested(SCORERS, entry), entry.get("weight", 1.0)) for entry in entries]}
+_TYPES = _Types()
 
 
-def _scaled(config: Table, where: str) -> dict[str, Any]:
-    return {"inner": _nested(SCORERS, require(config, "inner_scorer", where))}
+class _VectorStrategy(Strategy):
+    """A strategy in a vector: a table with a `type`, or just its name. It writes out what a vector may abbreviate."""
+
+    def _read(self, value: Any, context: Context) -> Any:
+        if isinstance(value, dict):
+            table = cast(Table, value)
+            value = _slicer_table(table) if self.registry is SLICERS else _scorer_table(table)
+        return super()._read({"type": value} if isinstance(value, str) else value, context)
 
 
-def _boosted(config: Table, where: str) -> dict[str, Any]:
-    return {**_scaled(config, where), "boosts": [_nested(SCORERS, boost) for boost in config.get("boosts", [])]}
+def _scorer_table(given: Table) -> Table:
+    table: Table = {"tag_weights": [], **given}
+    if table.get("use_default_weights"):
+        table.pop("weights", None)
+    if "children" in table:
+        # CV-10
+        table["scorers"] = table.pop("children")
+    return table
 
 
-def _decay(config: Table, where: str) -> dict[str, Any]:
-    reference_time, curve = require(config, "reference_time", where), require(config, "curve", where)
-    return {"time_provider": lambda: reference_time, "curve": _nested(CURVES, curve)}
+def _slicer_table(given: Table) -> Table:
+    # The fields of a knapsack, and of an inner slicer that is only named, stand beside those of the outer one.
+    table: Table = {"entries": [], "quotas": [], **given}
+    inner: Any = table.pop("inner_slicer", "greedy")
+    if isinstance(inner, str):
+        inner = {**table, "type": inner}
+    return {**table, "inner_slicer": inner, "knapsack": table}
 
 
-def _step(config: Table, where: str) -> dict[str, Any]:
-    windows = require(config, "windows", where)
-    return {"windows": [(_seconds(each, "max_age_secs", where), require(each, "score", where)) for each in windows]}
+def _weights(name: str) -> Codec:
+    """Return the codec of a list of weights, each with the `name` of what it is for."""
+
+    def read(pairs: list[tuple[str, float]]) -> dict[str, float]:
+        weights = dict(pairs)
+        if len(weights) < len(pairs):
+            raise VectorError(f"duplicate {name} in the vector's weights")
+        return weights
+
+    entry = Record(
+        _pair, [Field(name, _AS_WRITTEN, attribute="first"), Field("weight", _AS_WRITTEN, attribute="second")]
+    )
+    return adapted(list_of(entry, build=list), read=read)
 
 
-def _seconds(table: Table, name: str, where: str) -> timedelta:
-    return timedelta(seconds=require(table, name, where))
+def _pair(first: Any, second: Any) -> tuple[Any, Any]:
+    return first, second
 
 
-def _knapsack(config: Table, _: str) -> dict[str, Any]:
-    return {"max_cells": None} if config.get("max_cells") == 0 else {}
+def _entries(cls: type[Any]) -> Codec:
+    return list_of(Record(cls, derive_fields(cls, _TYPES)))
 
 
-def _quota(config: Table, _: str) -> dict[str, Any]:
-    entries = [
-        QuotaEntry(require(entry, "kind", "a quota"), **_present(entry, "require", "cap"))
-        for entry in config.get("quotas", [])
-    ]
-    return {"entries": entries, "inner": _inner_slicer(config)}
+_SCORER = _VectorStrategy(SCORERS, _TYPES, "weight")
+_SLICER = _VectorStrategy(SLICERS, _TYPES)
+_PLACER = _VectorStrategy(PLACERS, _TYPES)
+_CURVE = _VectorStrategy(CURVES, _TYPES)
+_STRATEGIES = {each.registry.what: each for each in (_SCORER, _SLICER, _PLACER, _CURVE)}
+_TYPES.update({Scorer: _SCORER, Placer: _PLACER, Curve: _CURVE})
 
+_WEIGHTED = Codec(
+    dict, lambda entry, context: (_SCORER.read(entry, context), entry.get("weight", 1.0)), _AS_WRITTEN.write
+)
+_SECONDS = adapted(_AS_WRITTEN, read=lambda seconds: timedelta(seconds=seconds))
+_WINDOW = Record(
+    _pair, [Field("max_age_secs", _SECONDS, attribute="first"), Field("score", _AS_WRITTEN, attribute="second")]
+)
+_FROZEN_CLOCK = adapted(_AS_WRITTEN, read=lambda time: lambda: time)
+_INNER_SCORER = Field("inner_scorer", _SCORER, attribute="inner")
 
-def _counts(config: Table) -> dict[str, Any]:
-    entries = [
-        CountQuotaEntry(
-            require(entry, "kind", "a count quota"),
-            cap_count=require(entry, "cap_count", "a count quota"),
-            **_present(entry, "require_count"),
-        )
-        for entry in config.get("entries", [])
-    ]
-    return {"entries": entries, "scarcity": config.get("scarcity_behavior", "degrade")}
+_SCORER.define(scorers.KindScorer, weights=_weights("kind"))
+_SCORER.define(scorers.TagScorer, Field("tag_weights", _weights("tag")))
+_SCORER.define(scorers.CompositeScorer, Field("scorers", list_of(_WEIGHTED), attribute="entries"))
+_SCORER.define(scorers.ScaledScorer, _INNER_SCORER)
+_SCORER.define(scorers.BoostedScorer, _INNER_SCORER, boosts=list_of(_SCORER))
+_SCORER.define(scorers.DecayScorer, Field("reference_time", _FROZEN_CLOCK, attribute="time_provider"))
+_CURVE.define(scorers.Exponential, Field("half_life_secs", _SECONDS, attribute="half_life"))
+_CURVE.define(scorers.Window, Field("max_age_secs", _SECONDS, attribute="max_age"))
+_CURVE.define(scorers.Step, windows=list_of(_WINDOW))
 
+_INNER_SLICER = Field("inner_slicer", _SLICER, attribute="inner")
+_COUNTS = _entries(CountQuotaEntry)
+_SCARCITY = Field("scarcity_behavior", _AS_WRITTEN, attribute="scarcity")
 
-_RULES: Mapping[str, Mapping[str, _Rule]] = {
-    "scorer": {
-        "kind": _kind,
-        "tag": _tag,
-        "composite": _composite,
-        "scaled": _scaled,
-        "boosted": _boosted,
-        "decay": _decay,
-    },
-    "slicer": {
-        "knapsack": _knapsack,
-        "quota": _quota,
-        "countQuota": lambda config, _: {**_counts(config), "inner": _inner_slicer(config)},
-        "countConstrainedKnapsack": lambda config, _: {
-            **_counts(config),
-            "knapsack": build_strategy(SLICERS, "knapsack", config),
-        },
-        "minScore": lambda config, _: {"inner": _inner_slicer(config)},
-    },
-    "placer": {
-        "framed": lambda config, _: {"inner": _nested(PLACERS, config.get("inner", "chronological"))},
-    },
-    "curve": {
-        "exponential": lambda config, where: {"half_life": _seconds(config, "half_life_secs", where)},
-        "window": lambda config, where: {"max_age": _seconds(config, "max_age_secs", where)},
-        "step": _step,
-    },
-}
+# 0 lifts the limit, because TOML has no null.
+_SLICER.define(slicers.KnapsackSlice, max_cells=adapted(_AS_WRITTEN, read=lambda cells: cells or None))
+_SLICER.define(slicers.MinScoreSlice, _INNER_SLICER)
+_SLICER.define(slicers.QuotaSlice, _INNER_SLICER, Field("quotas", _entries(QuotaEntry), attribute="entries"))
+_SLICER.define(slicers.CountQuotaSlice, _INNER_SLICER, _SCARCITY, entries=_COUNTS)
+_SLICER.define(
+    slicers.CountConstrainedKnapsackSlice,
+    _SCARCITY,
+    entries=_COUNTS,
+    knapsack=Record(slicers.KnapsackSlice, _SLICER.record(slicers.KnapsackSlice).fields),
+)

@@ -64,7 +64,7 @@ from pycupel.scorers import Exponential, Step, SystemTimeProvider, Window
 from pycupel.shorten import ToolCall, make_version, superseded
 from pycupel.testing.runs import ReportRunner
 from pycupel.tokens import Counter, item
-from pycupel.web import Bench, play
+from pycupel.web import State, play
 from pycupel.wire import dumps, write_items
 from tests.model.numbers import NUMPY_TRUE
 
@@ -169,9 +169,9 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
     ("build", "argument"),
     [
         (lambda: FramedPlacer(last=NUMBERS), "last"),
-        (lambda: play(NUMBERS), "bench"),
-        (lambda: Bench(NUMBERS), "items"),
-        (lambda: Bench(NUMBER), "items"),
+        (lambda: play(NUMBERS), "state"),
+        (lambda: State(NUMBERS), "items"),
+        (lambda: State(NUMBER), "items"),
         (lambda: read_log(NUMBERS), "source"),
         (lambda: write_items(NONE, [ITEM]), "stream"),
         (lambda: select_messages([{"role": "user", "content": "a"}], 50, query=NUMBER), "query"),

@@ -172,7 +172,7 @@ def test_a_mistake_in_a_document_says_where_and_may_hold_others() -> None:
 def test_a_message_of_an_unknown_shape_says_which_and_where() -> None:
     """`MessageShapeError(index, key)`."""
     error = MessageShapeError("must be a string or a list, not 5", 3, "content", hint="Use a string.")
-    assert str(error) == "messages[3], content: must be a string or a list, not 5"
+    assert str(error) == "messages[3].content: must be a string or a list, not 5"
     assert (error.index, error.key, error.__notes__) == (3, "content", ["Use a string."])
     assert isinstance(error, ValueError)
 

@@ -28,7 +28,7 @@ from pycupel import (
     Scorer,
     Slicer,
 )
-from pycupel.cli.inputs import read_values
+from pycupel.codecs.json_values import read_values
 from pycupel.errors import TableTooLargeError
 from pycupel.replay import read_log
 from pycupel.scorers._base import score_all

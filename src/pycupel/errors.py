@@ -317,7 +317,7 @@ class MessageShapeError(_InvalidValueError):
         self.key = key
 
     def _text(self) -> str:
-        return f"messages[{self.index}], {self.key}: {self.args[0]}"
+        return f"messages[{self.index}].{self.key}: {self.args[0]}"
 
 
 class ProviderAmbiguousError(_InvalidValueError):

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from pycupel.render.html import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Panel, Rows, render_panels
+from pycupel.render.html import Band, Bar, Bars, Figure, Figures, GrowthChart, Mark, Notes, Panel, Rows, render_panels
 from tests.browser.pages import Opened, serious
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 PANELS: list[Panel] = [
     Figures([Figure("Largest prompt", 12_000, "call 3"), Figure("Model", HOSTILE)]),
     Bars("The window", [Bar("system", 300), Bar("results: Read", 600, "4 parts", "results"), Bar("unknown", 100)]),
-    Growth(
+    GrowthChart(
         "Growth",
         [400, 1_000, 300, None],
-        [Life("prompt", "system", 0, 3, 300), Life(HOSTILE, "results", 1, 1, 600), Life("late", "user", 3, 3, 200)],
+        [Band("prompt", "system", 0, 3, 300), Band(HOSTILE, "results", 1, 1, 600), Band("late", "user", 3, 3, 200)],
         [Mark(2, "compacted")],
     ),
     Rows(

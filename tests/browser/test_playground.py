@@ -12,7 +12,7 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, Pipeline
 from pycupel.policies import parse_policy, policy_from_dict, policy_to_dict
-from pycupel.web import Bench, Playground
+from pycupel.web import Playground, State
 from tests.browser.pages import Opened, make_items, serious
 
 ITEMS = make_items(40)
@@ -29,7 +29,7 @@ DROP = """() => {
 
 @pytest.fixture
 def playground() -> Iterator[Playground]:
-    with Playground(Bench(ITEMS, "tool-use", BUDGET, name="session.jsonl")) as server:
+    with Playground(State(ITEMS, "tool-use", BUDGET, name="session.jsonl")) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
         server.shutdown()
@@ -198,7 +198,7 @@ def test_the_policy_can_be_edited_as_json_and_mistakes_are_told(player: Player) 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_mistake_is_in_sight_at_once(opened: Opened, width: int) -> None:
-    with Playground(Bench([ContextItem("a", 10, pinned=True)], budget=5)) as server:
+    with Playground(State([ContextItem("a", 10, pinned=True)], budget=5)) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         page = opened.address(server.address, viewport={"width": width, "height": 700})
         box = page.locator(".error").bounding_box()
@@ -233,7 +233,7 @@ def test_the_view_survives_a_change(player: Player) -> None:
 
 
 def test_a_playground_that_has_ended_is_told(opened: Opened) -> None:
-    server = Playground(Bench(ITEMS))
+    server = Playground(State(ITEMS))
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     player = Player(opened.address(server.address))
     server.shutdown()
@@ -257,7 +257,7 @@ def test_no_serious_barrier(opened: Opened, playground: Playground, scheme: str,
 def test_hostile_items_are_text(opened: Opened) -> None:
     hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
     items = [ContextItem(hostile, 5, kind=hostile), ContextItem("b", 5)]
-    with Playground(Bench(items, name=hostile)) as server:
+    with Playground(State(items, name=hostile)) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         page = opened.address(server.address)
         assert page.locator(".knobs legend").first.inner_text() == hostile

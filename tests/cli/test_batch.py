@@ -14,7 +14,7 @@ import pytest
 from pycupel.batch import chunks
 from pycupel.batch.chunks import Part
 from pycupel.batch.output import Output
-from pycupel.cli import batch
+from pycupel.cli import tools
 from pycupel.cli.output import Screen
 from tests.batch.requests import write_log
 from tests.cli.calls import Call
@@ -96,7 +96,7 @@ def test_progress_on_a_terminal(log: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(chunks, "_REQUESTS", 4)
     screen = Screen(io.StringIO(), Terminal())
     options = batch_options(log, str(tmp_path / "out"))
-    assert batch.run(options, screen) == 0
+    assert tools.run_batch_verb(options, screen) == 0
     shown = screen.err.getvalue().split("\r")  # type: ignore[attr-defined]
     assert shown[1].startswith("4 requests ########")
     assert "/s, " in shown[1]
@@ -109,9 +109,9 @@ def test_progress_on_a_terminal(log: str, tmp_path: Path, monkeypatch: pytest.Mo
 def test_rate_and_remaining_time_are_those_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue: after --resume, what was done before counted as if it had just been done."""
     clock = iter([0.0, 1.0, 50.0, 60.0, 61.0, 70.0])
-    monkeypatch.setattr(batch, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(tools, "perf_counter", lambda: next(clock))
     screen = Screen(io.StringIO(), Terminal())
-    bar = batch._ProgressBar(screen)
+    bar = tools.BatchProgress(screen)
     for done, share in ((5_000, 0.0), (5_000, 0.5), (5_100, 0.6), (5_100, 0.7), (5_200, 0.8)):
         bar.show(done, share)
     screen.progress("")
@@ -139,7 +139,7 @@ def test_the_bar_goes_before_an_error_is_written(log: str, tmp_path: Path, monke
     monkeypatch.setattr(Output, "write", fail_later)
     screen = Screen(io.StringIO(), Terminal())
     with pytest.raises(OSError, match="no space left"):
-        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+        tools.run_batch_verb(batch_options(log, str(tmp_path / "out")), screen)
     shown = screen.err.getvalue().split("\r")  # type: ignore[attr-defined]
     assert shown[1].startswith("4 requests")
     assert not shown[2].strip()
@@ -152,16 +152,15 @@ def test_an_interrupted_job_says_how_to_go_on(log: str, tmp_path: Path, monkeypa
     monkeypatch.setattr(Output, "write", interrupted)
     screen = Screen(io.StringIO(), io.StringIO())
     with pytest.raises(KeyboardInterrupt):
-        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+        tools.run_batch_verb(batch_options(log, str(tmp_path / "out")), screen)
     assert screen.err.getvalue() == "pycupel: interrupted; use --resume to continue\n"  # type: ignore[attr-defined]
 
 
 def batch_options(*arguments: str) -> object:
-    from pycupel.cli import VERBS  # noqa: PLC0415
-    from pycupel.cli.parsers import verb_parser  # noqa: PLC0415
+    from pycupel.cli.parsers import load_verb, verb_parser  # noqa: PLC0415
 
     log, out = arguments
-    return verb_parser("batch", VERBS["batch"], batch).parse_args([log, "-o", out, "--workers", "1"])
+    return verb_parser("batch", load_verb("batch")).parse_args([log, "-o", out, "--workers", "1"])
 
 
 def test_sigterm_is_left_alone_outside_of_the_main_thread_and_after_the_job(log: str, tmp_path: Path) -> None:
@@ -170,7 +169,7 @@ def test_sigterm_is_left_alone_outside_of_the_main_thread_and_after_the_job(log:
 
     def run(*_: object) -> None:
         screen = Screen(io.StringIO(), io.StringIO())
-        codes.append(batch.run(batch_options(log, str(tmp_path / f"out{len(codes)}")), screen))
+        codes.append(tools.run_batch_verb(batch_options(log, str(tmp_path / f"out{len(codes)}")), screen))
 
     before = signal.getsignal(signal.SIGTERM)
     thread = threading.Thread(target=run)
@@ -188,7 +187,7 @@ def test_sigterm_interrupts_the_job(log: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Output, "write", terminated)
     screen = Screen(io.StringIO(), io.StringIO())
     with pytest.raises(KeyboardInterrupt):
-        batch.run(batch_options(log, str(tmp_path / "out")), screen)
+        tools.run_batch_verb(batch_options(log, str(tmp_path / "out")), screen)
     assert screen.err.getvalue() == "pycupel: interrupted; use --resume to continue\n"  # type: ignore[attr-defined]
 
 

@@ -27,8 +27,8 @@ PAGES = [
 @pytest.mark.parametrize("name", VERBS)
 def test_the_example_of_a_verb_works_when_it_is_pasted(name: str, quick_shell: Shell) -> None:
     verb = load_verb(name)
-    example = verb.EXAMPLE.strip()
-    shown = verb_parser(name, VERBS[name], verb).format_help().split("example:\n")[1]
+    example = verb.example.strip()
+    shown = verb_parser(name, verb).format_help().split("example:\n")[1]
     assert [line.strip() for line in shown.splitlines()] == example.splitlines()
     # The playground opens a browser and runs until Ctrl-C, which this browser sends.
     browser = quick_shell.directory.parent / "browser"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.cli.inputs import Located, read_values
+from pycupel.codecs.json_values import Located, read_values
 from pycupel.errors import DocumentError
 
 

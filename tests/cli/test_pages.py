@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from pycupel.cli import logs, play
-from pycupel.web import Bench
+from pycupel import web
+from pycupel.cli import look
+from pycupel.web import State
 from tests.cli.calls import Call
 from tests.cli.console import Shell
 
@@ -129,11 +130,11 @@ class TestTheDoctor:
         growth = page["How the prompt grew"]
         calls = len(growth["totals"])
         for number, total in enumerate(growth["totals"]):
-            sizes = [size for _, _, start, end, size in growth["lives"] if start <= number <= end]
+            sizes = [size for _, _, start, end, size in growth["bands"] if start <= number <= end]
             assert sum(sizes) == pytest.approx(total, rel=0.2)
-        assert all(0 <= start <= end < calls for _, _, start, end, _ in growth["lives"])
+        assert all(0 <= start <= end < calls for _, _, start, end, _ in growth["bands"])
         rows = page["The life of each part"]["rows"]
-        assert len(rows) == len(growth["lives"])
+        assert len(rows) == len(growth["bands"])
         for _, _, tokens, first, last, sent in rows:
             assert sent == tokens * (last - first + 1)
         assert [row[5] for row in rows] == sorted((row[5] for row in rows), reverse=True)
@@ -147,26 +148,26 @@ class TestTheDoctor:
         growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
         assert growth["totals"] == [100, 1_000]
         for number, total in enumerate(growth["totals"]):
-            assert sum(size for _, _, start, end, size in growth["lives"] if start <= number <= end) <= total
-        assert "not in the file" in {group for _, group, _, _, _ in growth["lives"]}
+            assert sum(size for _, _, start, end, size in growth["bands"] if start <= number <= end) <= total
+        assert "not in the file" in {group for _, group, _, _, _ in growth["bands"]}
 
     def test_compactions_end_lives_and_begin_with_a_summary(self, call: Call, tmp_path: Path) -> None:
         path = tmp_path / "compacted.jsonl"
         path.write_text("\n".join(json.dumps(row) for row in COMPACTED), encoding="utf-8")
         growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
         assert growth["marks"] == [[2, "compacted"]]
-        lives = {label: (group, start, end) for label, group, start, end, _ in growth["lives"]}
-        assert lives["user: first question"] == ("user", 0, 1)
-        assert lives["assistant: first answer"] == ("assistant", 1, 1)
-        assert lives["user: third question"] == ("user", 2, 3)
-        (summary,) = [life for label, life in lives.items() if label.startswith("summary: ")]
+        bands = {label: (group, start, end) for label, group, start, end, _ in growth["bands"]}
+        assert bands["user: first question"] == ("user", 0, 1)
+        assert bands["assistant: first answer"] == ("assistant", 1, 1)
+        assert bands["user: third question"] == ("user", 2, 3)
+        (summary,) = [life for label, life in bands.items() if label.startswith("summary: ")]
         assert summary == ("user", 2, 3), "a summary is sent as a message of the user"
 
     def test_a_summary_that_was_never_sent_has_no_life(self, call: Call, tmp_path: Path) -> None:
         path = tmp_path / "compacted.jsonl"
         path.write_text("\n".join(json.dumps(row) for row in COMPACTED[:6]), encoding="utf-8")
         growth = self.page(call, str(path), tmp_path)["How the prompt grew"]
-        assert {group for _, group, _, _, _ in growth["lives"]} <= {"user", "assistant", "not in the file"}
+        assert {group for _, group, _, _, _ in growth["bands"]} <= {"user", "assistant", "not in the file"}
 
     def test_system_prompt_and_tools_are_there_from_the_first_call_to_the_last(
         self, call: Call, tmp_path: Path
@@ -187,8 +188,8 @@ class TestTheDoctor:
         path = tmp_path / "request.json"
         path.write_text(json.dumps(request), encoding="utf-8")
         page = self.page(call, str(path), tmp_path)
-        lives = {group: (start, end) for _, group, start, end, _ in page["How the prompt grew"]["lives"]}
-        assert lives["system"] == lives["tools"] == (0, 2)
+        bands = {group: (start, end) for _, group, start, end, _ in page["How the prompt grew"]["bands"]}
+        assert bands["system"] == bands["tools"] == (0, 2)
         assert any(title.startswith("What the provider would reject: ") for title in page)
 
     def test_a_single_call_has_no_growth_and_thin_parts_are_left_out(
@@ -197,9 +198,9 @@ class TestTheDoctor:
         path = tmp_path / "one.json"
         path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
         assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
-        monkeypatch.setattr(logs, "_MAX_LIVES", 5)
+        monkeypatch.setattr(look, "_MAX_BANDS", 5)
         growth = self.page(call, session, tmp_path)["How the prompt grew"]
-        assert len(growth["lives"]) == 5
+        assert len(growth["bands"]) == 5
         assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])
 
 
@@ -260,19 +261,19 @@ class TestPlay:
         assert (process.returncode, out, err) == (0, "", "pycupel: Ctrl-C ends the playground\n")
 
     def test_after_ctrl_c_the_prompt_has_a_line_of_its_own(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("pycupel.cli.play.play", lambda *_, **__: None)
+        monkeypatch.setattr("pycupel.web.play", lambda *_, **__: None)
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)
         assert call("play", "-", text=ITEMS) == (0, "", "\n")
 
     def test_a_dropped_file_is_read_as_any_other(self, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-        benches: list[Bench] = []
+        benches: list[State] = []
 
-        def serve(bench: Bench, port: int, *, browser: bool, tell: Any) -> None:
+        def serve(bench: State, port: int, *, browser: bool, tell: Any) -> None:
             benches.append(bench)
             assert (port, browser) == (7, True)
             tell("http://here/")
 
-        monkeypatch.setattr(play, "play", serve)
+        monkeypatch.setattr(web, "play", serve)
         done = call("play", "-", "--port", "7", "--counter", "estimator", text='[{"content": "a", "tokens": 4}]')
         assert (done.code, done.out) == (0, "http://here/\n")
         (bench,) = benches

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pycupel import KindScorer, Policy
-from pycupel.cli import exits, logs, main, output
+from pycupel.cli import exits, look, main, output
 from pycupel.cli.output import Screen, visible
 from pycupel.policies import parse_policy, policy_to_dict
 from tests.cli.calls import Call
@@ -100,13 +100,13 @@ def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None
 
 def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal()
-    with logs.progress_bar(Screen(io.StringIO(), err)) as show:
+    with look.progress_bar(Screen(io.StringIO(), err)) as show:
         show(1, 2)
         assert err.getvalue().rstrip(" ") == f"\rreplaying 1 of 2 calls {'#' * 15}"
     assert err.getvalue().endswith(" \r")
     for screen in (Screen(io.StringIO(), io.StringIO()), Screen(io.StringIO(), err, quiet=True)):
         before = err.getvalue()
-        with logs.progress_bar(screen) as show:
+        with look.progress_bar(screen) as show:
             show(1, 2)
         assert err.getvalue() == before
 
@@ -114,7 +114,7 @@ def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_error_does_not_follow_the_progress_bar_on_its_line() -> None:
     """Nor is the bar longer than a line, which could not be replaced."""
     err = Terminal()
-    with suppress(ZeroDivisionError), logs.progress_bar(Screen(io.StringIO(), err, width=40)) as show:
+    with suppress(ZeroDivisionError), look.progress_bar(Screen(io.StringIO(), err, width=40)) as show:
         show(1, 1)
         raise ZeroDivisionError
     assert [len(line) for line in err.getvalue().split("\r")] == [0, 39, 39, 0]
@@ -132,24 +132,24 @@ def ending(error: BaseException) -> Callable[[], int]:
 
 def test_a_defect_keeps_its_traceback() -> None:
     with pytest.raises(ZeroDivisionError):
-        exits.guarded(ending(ZeroDivisionError()))
+        exits.run_guarded(ending(ZeroDivisionError()))
 
 
 def test_other_ends(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exits.guarded(ending(KeyboardInterrupt())) == 130
-    assert exits.guarded(ending(SystemExit())) == 0
-    assert exits.guarded(ending(OSError("no luck"))) == 2
+    assert exits.run_guarded(ending(KeyboardInterrupt())) == 130
+    assert exits.run_guarded(ending(SystemExit())) == 0
+    assert exits.run_guarded(ending(OSError("no luck"))) == 2
     assert capsys.readouterr().err == "pycupel: no luck\n"
-    assert exits.guarded(ending(FileNotFoundError(2, "No such file or directory", ""))) == 2
+    assert exits.run_guarded(ending(FileNotFoundError(2, "No such file or directory", ""))) == 2
     assert capsys.readouterr().err == "pycupel: '': no such file or directory\n"
-    assert exits.guarded(ending(OSError(28, "No space left on device"))) == 2
+    assert exits.run_guarded(ending(OSError(28, "No space left on device"))) == 2
     assert capsys.readouterr().err == "pycupel: no space left on device\n"
 
 
 def test_after_an_interrupt_the_prompt_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal()
     monkeypatch.setattr("sys.stderr", err)
-    assert exits.guarded(ending(KeyboardInterrupt())) == 130
+    assert exits.run_guarded(ending(KeyboardInterrupt())) == 130
     assert err.getvalue() == "\n"
 
 
@@ -193,7 +193,7 @@ def test_what_is_written_to_closed_streams_is_gone(shell: Shell, monkeypatch: py
         done = shell.run(f"pycupel demo items {closed}")
         assert (done.returncode, done.stderr) == (0, "")
     monkeypatch.setattr("sys.stdout", None)
-    assert exits.guarded(lambda: 0) == 0
+    assert exits.run_guarded(lambda: 0) == 0
     sys.stdout.close()
 
 
@@ -203,7 +203,7 @@ def test_a_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull, "w", encoding="utf-8") as null:  # noqa: PTH123
         monkeypatch.setattr("sys.stdout", null)
         monkeypatch.setattr("os.open", lambda *_: 0)
-        assert exits.guarded(ending(BrokenPipeError())) == 0
+        assert exits.run_guarded(ending(BrokenPipeError())) == 0
         assert redirected == [null.fileno()]
 
 
@@ -220,7 +220,7 @@ def test_a_stderr_that_nobody_can_read_does_not_change_the_exit_code(monkeypatch
 
 def test_streams_that_are_no_files_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    assert exits.guarded(lambda: 0) == 0
+    assert exits.run_guarded(lambda: 0) == 0
 
 
 def test_a_reader_that_stops_early(shell: Shell) -> None:

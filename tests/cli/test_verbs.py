@@ -36,6 +36,12 @@ def test_help_lists_every_verb(call: Call) -> None:
     assert all(f"  {name} " in done.out and summary in done.out for name, summary in VERBS.items())
 
 
+def test_help_is_a_verb_too(call: Call) -> None:
+    assert call("help").out == call("--help").out
+    assert call("help", "trim").out == call("trim", "--help").out
+    assert call("help", "nothing").out == call("--help").out
+
+
 @pytest.mark.parametrize("name", VERBS)
 def test_the_help_of_a_verb_fits_the_screen(call: Call, name: str) -> None:
     """Its example does, too."""
@@ -170,7 +176,7 @@ def test_a_quiet_action(call: Call) -> None:
 def test_files_may_be_on_both_sides_of_an_option(arguments: list[str]) -> None:
     """Issue: `pycupel replay a -b 1000 b` did not know `b`."""
     name, *rest = arguments
-    assert verb_parser(name, VERBS[name], load_verb(name)).parse_args(rest).files == ["a", "b"]
+    assert verb_parser(name, load_verb(name)).parse_args(rest).files == ["a", "b"]
 
 
 # --- options
@@ -545,7 +551,7 @@ def test_lint_continues_after_a_record_that_cannot_be_read(call: Call) -> None:
     assert "record 1, messages[0]: error unknown-shape" in done.out
     assert "record 2, messages[1]: error orphan-tool-result" in done.out
     alone = call("lint", "-", text=json.dumps(odd))
-    assert (alone.code, "messages[0], role" in alone.err) == (2, True)
+    assert (alone.code, "messages[0].role" in alone.err) == (2, True)
 
 
 def test_lint_names_the_record_if_there_are_several(call: Call) -> None:
@@ -654,7 +660,7 @@ def test_an_error_about_a_message_names_the_file(call: Call, items: str, tmp_pat
     for arguments in calls:
         done = call(*arguments)
         assert (done.code, done.out) == (2, "")
-        assert done.err.startswith(f"pycupel: {wrong}: messages[0], ")
+        assert done.err.startswith(f"pycupel: {wrong}: messages[0].")
 
 
 def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ class TestOpenAI:
     def test_an_unknown_shape_names_the_index_and_the_key(self, message: Any, key: str) -> None:
         error = refused(message, "openai")
         assert error.key == key
-        assert str(error).startswith(f"messages[1], {key}: ")
+        assert str(error).startswith(f"messages[1].{key}: ")
 
     def test_objects_are_read_by_their_attributes(self) -> None:
         function = SimpleNamespace(name="f", arguments="{}")
@@ -486,7 +486,7 @@ def test_a_response_is_not_a_message(response: Any, path: str, provider: str, ki
 
 def test_a_response_does_not_make_a_history_ambiguous() -> None:
     history = [{"role": "assistant", "tool_calls": [call("c1")]}, {"id": "x", "choices": [{"message": {}}]}]
-    with pytest.raises(MessageShapeError, match=re.escape("messages[1], role: the message has no role")):
+    with pytest.raises(MessageShapeError, match=re.escape("messages[1].role: the message has no role")):
         lint_messages(history)
 
 
@@ -511,7 +511,7 @@ def test_messages_of_frameworks_are_told_where_to_go() -> None:
 )
 def test_content_may_be_a_text(provider: str, expected: str) -> None:
     error = refused({"role": "user", "content": 7}, provider)
-    assert str(error) == f"messages[1], content: must be {expected}, not 7 (int)"
+    assert str(error) == f"messages[1].content: must be {expected}, not 7 (int)"
 
 
 @pytest.mark.parametrize(
@@ -534,7 +534,7 @@ def test_content_may_be_a_text(provider: str, expected: str) -> None:
     ],
 )
 def test_what_is_wrong_with_a_part(provider: str, message: Any, text: str) -> None:
-    assert str(refused(message, provider)) == f"messages[1], {text}"
+    assert str(refused(message, provider)) == f"messages[1].{text}"
 
 
 def test_a_message_without_content_is_told_how_to_be_empty() -> None:

@@ -46,7 +46,19 @@ from pycupel.diagnostics import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.render._data import entries_of
-from pycupel.render.html import Bar, Bars, Figure, Figures, Growth, Life, Mark, Notes, Rows, render_html, render_panels
+from pycupel.render.html import (
+    Band,
+    Bar,
+    Bars,
+    Figure,
+    Figures,
+    GrowthChart,
+    Mark,
+    Notes,
+    Rows,
+    render_html,
+    render_panels,
+)
 from pycupel.shorten import HeadAndTail
 from pycupel.wire import dumps, loads
 
@@ -498,7 +510,7 @@ class TestPanels:
             [
                 Figures([Figure("Calls", 12), Figure("Model", "gpt", "of two")]),
                 Bars("Parts", [Bar("system", 400), Bar("tools", 10**30, "three", "tools")]),
-                Growth("Growth", [100, None, 300], [Life("a", "user", 0, 2, 100)], [Mark(2, "compacted")]),
+                GrowthChart("Growth", [100, None, 300], [Band("a", "user", 0, 2, 100)], [Mark(2, "compacted")]),
                 Rows("Largest", ["What", "Tokens"], [["a </script>", 12], ["b", None], ["c", math.nan]], note="Ten."),
                 Notes("Findings", ["one"]),
             ],
@@ -520,10 +532,10 @@ class TestPanels:
                 "shares": True,
             },
             {
-                "type": "growth",
+                "type": "growthchart",
                 "title": "Growth",
                 "totals": [100, None, 300],
-                "lives": [["a", "user", 0, 2, 100]],
+                "bands": [["a", "user", 0, 2, 100]],
                 "marks": [[2, "compacted"]],
                 "point": "call",
                 "unit": "tokens",

@@ -11,7 +11,7 @@ from pycupel.errors import MessageShapeError
 from pycupel.messages import count_messages, lint_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import History, context_usage, read_log
-from pycupel.replay.parts import parts_of
+from pycupel.replay.parts import prompt_parts
 from pycupel.shorten.superseded import arguments_of
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
@@ -22,7 +22,7 @@ def history_of(provider: str) -> History:
 
 
 def kinds(history: History) -> list[tuple[str, str]]:
-    parts = [*parts_of(PROVIDERS[history.provider].read(history.messages))]
+    parts = [*prompt_parts(PROVIDERS[history.provider].read(history.messages))]
     return [(part.kind, part.tool) for part in parts if not part.is_bare]
 
 
@@ -61,14 +61,14 @@ def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:
 @pytest.mark.parametrize("provider", REQUESTS)
 def test_parts_cost_what_the_messages_cost(provider: str) -> None:
     history = history_of(provider)
-    parts = [*parts_of(PROVIDERS[history.provider].read(history.messages))]
+    parts = [*prompt_parts(PROVIDERS[history.provider].read(history.messages))]
     whole = count_messages(history.messages, history.provider, len)
     assert sum(part.tokens for part in parts) == whole
 
 
 def test_a_result_knows_its_call() -> None:
     for provider in REQUESTS:
-        parts = [*parts_of(history_of(provider).resolved_provider.read(history_of(provider).messages))]
+        parts = [*prompt_parts(history_of(provider).resolved_provider.read(history_of(provider).messages))]
         [call] = [part for part in parts if part.kind == "tool_calls"]
         [result] = [part for part in parts if part.kind == "tool_results"]
         assert call.call == result.call

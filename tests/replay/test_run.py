@@ -81,6 +81,12 @@ def exchange(n: int, text: str) -> list[dict[str, Any]]:
     ]
 
 
+def asking(*names: str) -> dict[str, Any]:
+    """A call whose arguments have these names."""
+    function = {"name": "f", "arguments": json.dumps({"names": names})}
+    return {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+
+
 def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
     filler = "word " * 30
     messages = [
@@ -88,7 +94,7 @@ def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> N
         *exchange(1, "found_it_here"),
         *exchange(2, filler),
         *exchange(3, filler),
-        {"role": "assistant", "content": "so it is found_it_here"},
+        asking("found_it_here"),
     ]
     history = History(tuple(messages), "openai")
     everything, newest = replay(history, 60, [AS_LOGGED, NEWEST_FIRST], counter=words)
@@ -103,7 +109,7 @@ def test_at_a_refused_call_everything_needed_is_lost() -> None:
         {"role": "user", "content": "go"},
         *exchange(1, "found_it_here"),
         *exchange(2, "large_one " + "word " * 60),
-        {"role": "assistant", "content": "so it is found_it_here in large_one"},
+        asking("found_it_here", "large_one"),
     ]
     # The last result fits, but not with its call: one way tears them apart, and the other sends nothing.
     whole, torn, strict = replay(
@@ -124,7 +130,7 @@ def test_a_policy_with_a_shortener_shortens_results() -> None:
         lines = [f"line {i} of nothing in particular" for i in range(80)]
         messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "\n".join([*lines, f"setting_{n} = {n}"])})
-    messages.append({"role": "assistant", "content": " ".join(f"setting_{n}" for n in range(12))})
+    messages.append(asking(*(f"setting_{n}" for n in range(12))))
     history = History(tuple(messages), "openai")
     chat = preset("chat")
     whole, shorter = replay(history, 2_000, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)

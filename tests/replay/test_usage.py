@@ -19,7 +19,7 @@ from pycupel.replay import (
     Growth,
     History,
     Log,
-    Waste,
+    Redundant,
     WindowShare,
     context_usage,
     read_log,
@@ -52,7 +52,7 @@ def test_a_history_without_calls_is_counted_whole() -> None:
     usage = context_usage(History(({"role": "user", "content": "one two three"},), "openai"), counter=words)
     assert usage.rows == (WindowShare("user", "", 1, 3 + EACH),)
     assert (usage.call, usage.total, usage.not_in_file, usage.counted_by) == (1, 3 + EACH, 0, None)
-    assert usage.superseded == usage.repeated == Waste(0, 0)
+    assert usage.superseded == usage.repeated == Redundant(0, 0)
 
 
 def test_the_model_decides_what_messages_cost_whatever_their_format() -> None:
@@ -135,8 +135,8 @@ def test_what_says_nothing_new() -> None:
         {"role": "user", "content": "go"},
     ]
     usage = context_usage(History(tuple(messages), "openai"), counter=words)
-    assert usage.superseded == Waste(1, 2 + EACH)
-    assert usage.repeated == Waste(1, 30 + EACH)
+    assert usage.superseded == Redundant(1, 2 + EACH)
+    assert usage.repeated == Redundant(1, 30 + EACH)
     assert usage.largest[0].tokens == 30 + EACH
 
 
@@ -161,7 +161,7 @@ def test_results_are_outdated_as_the_shortener_finds_them() -> None:
     calls += [ToolCall("write", {"path": "src/a.py", "content": ""})]
     usage = context_usage(History(tuple(messages), "openai"), counter=words)
     assert superseded(calls) == [True, True, False]
-    assert usage.superseded == Waste(2, 1 + EACH + 4 + EACH)
+    assert usage.superseded == Redundant(2, 1 + EACH + 4 + EACH)
 
 
 def test_the_largest_history_is_looked_at_and_no_sidechain() -> None:

@@ -21,7 +21,7 @@ import pytest
 from pycupel import ContextItem
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import policy_to_dict
-from pycupel.web import Bench, Limits, Playground, play
+from pycupel.web import Limits, Playground, State, play
 
 ITEMS = [ContextItem("one", 10), ContextItem("two", 20)]
 REQUEST = {"policy": policy_to_dict("chat"), "budget": {"max": 15}, "query": ""}
@@ -37,7 +37,7 @@ def server() -> Iterator[Playground]:
 
 
 def running(limits: Limits) -> Iterator[Playground]:
-    with Playground(Bench(ITEMS), limits=limits) as playground:
+    with Playground(State(ITEMS), limits=limits) as playground:
         threading.Thread(target=playground.serve_forever, args=(0.02,), daemon=True).start()
         yield playground
         playground.shutdown()
@@ -122,7 +122,7 @@ class TestWhoMayAsk:
             assert client.recv(100).startswith(b"HTTP/1.0 403")
 
     def test_tokens_are_long_and_differ(self) -> None:
-        with Playground(Bench(ITEMS)) as first, Playground(Bench(ITEMS)) as second:
+        with Playground(State(ITEMS)) as first, Playground(State(ITEMS)) as second:
             assert first.token != second.token
             assert len(first.token) >= 32
 
@@ -260,12 +260,12 @@ class TestErrors:
 
     def test_a_port_in_use(self, server: Playground) -> None:
         with pytest.raises(OSError, match=f"in use: 'port {server.server_port}'"):
-            Playground(Bench(ITEMS), server.server_port)
+            Playground(State(ITEMS), server.server_port)
 
     @pytest.mark.parametrize("port", [-1, 65_536, pytest.param(10**5000, id="beyond printing")])
     def test_a_port_that_does_not_exist(self, port: int) -> None:
         with pytest.raises(InvalidArgumentError, match="port must"):
-            Playground(Bench(ITEMS), port)
+            Playground(State(ITEMS), port)
 
 
 class TestPlay:
@@ -284,7 +284,7 @@ class TestPlay:
         monkeypatch.setattr(webbrowser, "open", open_page)
         monkeypatch.setattr(Playground, "serve_forever", interrupt)
         told: list[str] = []
-        play(Bench(ITEMS), tell=told.append)
+        play(State(ITEMS), tell=told.append)
         assert told == opened
         assert told[0].startswith("http://127.0.0.1:")
 
@@ -294,12 +294,12 @@ class TestPlay:
 
         monkeypatch.setattr(webbrowser, "open", lambda _: pytest.fail("a browser was opened"))
         monkeypatch.setattr(Playground, "serve_forever", interrupt)
-        play(Bench(ITEMS), browser=False, tell=lambda _: None)
+        play(State(ITEMS), browser=False, tell=lambda _: None)
 
     def test_ctrl_c_ends_the_process_without_a_traceback(self) -> None:
         code = (
-            "from pycupel import ContextItem\nfrom pycupel.web import Bench, play\n"
-            "play(Bench([ContextItem('a', 1)]), browser=False, tell=lambda text: print(text, flush=True))\nprint('end')"
+            "from pycupel import ContextItem\nfrom pycupel.web import State, play\n"
+            "play(State([ContextItem('a', 1)]), browser=False, tell=lambda text: print(text, flush=True))\nprint('end')"
         )
         source = Path(__file__).parents[2] / "src"
         process = subprocess.Popen(

@@ -22,6 +22,6 @@ from __future__ import annotations
 from pycupel.batch.arrow import select_batch
 from pycupel.batch.request import select_request
 from pycupel.batch.run import run_batch
-from pycupel.batch.tally import BatchSummary, Swing
+from pycupel.batch.tally import BatchSummary, ItemDifference
 
-__all__ = ["BatchSummary", "Swing", "run_batch", "select_batch", "select_request"]
+__all__ = ["BatchSummary", "ItemDifference", "run_batch", "select_batch", "select_request"]

@@ -20,7 +20,7 @@ _MAX_SWINGS = 10_000
 _TENTHS = 10
 
 
-class Swing(NamedTuple):
+class ItemDifference(NamedTuple):
     """An item that one policy selects and the other does not."""
 
     content: str
@@ -125,7 +125,7 @@ class Tally:
             slowest=tuple((name, seconds) for seconds, name in self.slowest),
             differing=counts["differing"],
             other_tokens=counts["other_tokens"],
-            swings=tuple(Swing(content, *pair) for content, pair in _most_swinging(self.swings, _MAX_LISTED)),
+            swings=tuple(ItemDifference(content, *pair) for content, pair in _most_swinging(self.swings, _MAX_LISTED)),
             first_error=self.first_error,
         )
 
@@ -176,7 +176,7 @@ class BatchSummary:
     other_tokens: int = 0
     """With a second policy: the tokens that it selects."""
 
-    swings: tuple[Swing, ...] = ()
+    swings: tuple[ItemDifference, ...] = ()
     """With a second policy: the items on which the two policies differ most often."""
 
     first_error: str | None = None

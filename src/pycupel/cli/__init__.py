@@ -2,22 +2,15 @@
 
 | module | what it is |
 |---|---|
-| `parsers` | parsing, the help, and suggestions for mistakes |
-| `options` | the options that verbs share |
-| `inputs` | opening files and stdin, with errors that name the file |
-| `items`, `conversations` | reading items and chat histories, with errors that name line, record and field |
-| `hints` | what a file seems to contain, and the verb that reads it |
-| `jsonstream` | the values of a JSON text, one at a time |
-| `output` | writing: tables, bars and JSON, for a terminal or a pipe |
 | `exits` | exit codes, and errors as messages |
-| `logs` | common parts of the verbs about logged sessions |
-| `context_text` | the sections that `context` prints |
-| `sample` | the session that `demo` writes |
-| `width` | how wide the screen is |
-| `pages`, `log_pages` | what `--html` writes |
+| `parsers` | parsing, the help, the options that verbs share, and suggestions for mistakes |
+| `inputs` | reading items and chat histories, with errors that name file, line, record and field |
+| `output` | writing: tables, bars, pages and JSON, for a terminal or a pipe |
+| `look`, `select`, `histories`, `tools` | the verbs, a module for each group |
+| `demo` | the invented session that `demo` shows and writes |
 
-Every other module is a verb: `add_arguments(parser)` says what it takes, `run(options, screen)` does it and returns the
-exit code. A verb is imported when it is called, so that `pycupel --help` does not load the library.
+A module of verbs has a table `VERBS`; it is imported when one of them is called, so that `pycupel --help` does not load
+the library.
 """
 
 from __future__ import annotations
@@ -25,28 +18,39 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from pycupel.cli.exits import guarded
+from pycupel.cli.exits import run_guarded
 
-__all__ = ["VERBS", "main"]
+__all__ = ["GROUPS", "VERBS", "main"]
 
-VERBS = {
-    "context": "show where the window of a logged session goes",
-    "replay": "show what policies would have sent in logged sessions",
-    "select": "select the items that fit into a budget",
-    "explain": "say why items are in or out",
-    "sweep": "show what other budgets would select",
-    "diff": "show what policies select differently",
-    "trim": "trim a chat history to a budget",
-    "lint": "find what a provider would reject in a chat history",
-    "count": "count the tokens of texts, items and chat histories",
-    "batch": "select the context of every request in a log",
-    "play": "try policies and budgets in a browser",
-    "policy": "list, show, check and convert policies",
-    "conformance": "run conformance vectors",
-    "completion": "print the completion script for bash or zsh",
-    "demo": "run a demonstration, or write data to try the other verbs on",
+GROUPS = {
+    "look": {
+        "demo": "run a demonstration, or write data to try the other verbs on",
+        "context": "show where the window of a logged session goes",
+        "replay": "show what policies would have sent in logged sessions",
+    },
+    "select": {
+        "select": "select the items that fit into a budget",
+        "explain": "say why items are in or out",
+        "sweep": "show what other budgets would select",
+        "diff": "show what policies select differently",
+        "play": "try policies and budgets in a browser",
+    },
+    "histories": {
+        "trim": "trim a chat history to a budget",
+        "lint": "find what a provider would reject in a chat history",
+        "count": "count the tokens of texts, items and chat histories",
+    },
+    "tools": {
+        "batch": "select the context of every request in a log",
+        "policy": "list, show, check and convert policies",
+        "conformance": "run conformance vectors",
+        "completion": "print the completion script for bash or zsh",
+    },
 }
-"""The verbs, each with what it does."""
+"""The verbs by group, each with what it does. The module of a group has its name; `demo` has its own."""
+
+VERBS = {name: summary for verbs in GROUPS.values() for name, summary in verbs.items()}
+"""All verbs, each with what it does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,18 +60,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments after the program's name; by default those of the process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    return guarded(lambda: _run(given))
+    return run_guarded(lambda: _run(given))
 
 
 def _run(given: list[str]) -> int:
-    from pycupel.cli.parsers import load_verb, run_without_verb, verb_parser  # noqa: PLC0415 - inside `guarded`
+    # Inside `run_guarded`, so that Ctrl-C ends the program without a traceback during the imports, too.
+    from pycupel.cli.parsers import load_verb, run_without_verb, verb_parser  # noqa: PLC0415
 
     if not given or given[0] not in VERBS:
-        return run_without_verb(given, VERBS)
+        return run_without_verb(given)
     name, *rest = given
     verb = load_verb(name)
-    options = verb_parser(name, VERBS[name], verb).parse_args(rest)
-    from pycupel.cli.output import Screen  # noqa: PLC0415
+    options = verb_parser(name, verb).parse_args(rest)
+    from pycupel.cli.output import Screen  # noqa: PLC0415 - the help of a verb does not need it
     from pycupel.diagnostics.observers import unobserved  # noqa: PLC0415
 
     with unobserved():

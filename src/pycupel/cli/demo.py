@@ -24,9 +24,9 @@ from pycupel import (
     RecencyScorer,
     ReflexiveScorer,
 )
-from pycupel.cli.exits import FINE
+from pycupel.cli.exits import OK
 from pycupel.cli.output import Screen
-from pycupel.cli.parsers import Parser
+from pycupel.cli.parsers import Parser, Verb
 from pycupel.render import render_report
 from pycupel.render._layout import clipped
 from pycupel.render.text import render_explanation
@@ -88,7 +88,7 @@ def _row(number: int, role: str, message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def messages() -> list[dict[str, Any]]:
+def demo_messages() -> list[dict[str, Any]]:
     """Return the conversation in OpenAI's shape."""
     found: list[dict[str, Any]] = [
         {"role": "system", "content": "You are the coding agent of Larkfield, a garden shop."}
@@ -102,12 +102,6 @@ def messages() -> list[dict[str, Any]]:
             found.append({"role": "tool", "tool_call_id": f"call_{index:02}", "content": called["result"]})
     return found
 
-
-EXAMPLE = """
-pycupel demo
-pycupel demo transcript > session.jsonl
-pycupel context session.jsonl
-"""
 
 SESSION = Path(__file__).with_name("agent_session.json")
 """The items of the session, as JSON."""
@@ -162,8 +156,7 @@ score_approx = 1.0
 """
 
 
-def add_arguments(parser: Parser) -> None:
-    """Add the arguments of the verb."""
+def _add_demo(parser: Parser) -> None:
     parser.add_argument(
         "data",
         nargs="?",
@@ -172,7 +165,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
-def run(options: Any, screen: Screen) -> int:
+def _demo(options: Any, screen: Screen) -> int:
     """Write the demonstration, or data."""
     if options.data is None:
         _demonstrate(screen)
@@ -183,8 +176,8 @@ def run(options: Any, screen: Screen) -> int:
     elif options.data == "requests":
         screen.json_lines(_requests())
     else:
-        screen.json_lines(transcript() if options.data == "transcript" else [messages()])
-    return FINE
+        screen.json_lines(transcript() if options.data == "transcript" else [demo_messages()])
+    return OK
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -248,3 +241,16 @@ def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], 
 
 def _titled(name: str, items: list[ContextItem]) -> str:
     return f"{name.upper()}: {len(items)}, {sum(item.tokens for item in items):,} tokens"
+
+
+VERBS = {
+    "demo": Verb(
+        _demo,
+        _add_demo,
+        """
+pycupel demo
+pycupel demo transcript > session.jsonl
+pycupel context session.jsonl
+""",
+    )
+}

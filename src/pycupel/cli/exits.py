@@ -22,7 +22,7 @@ def screen_width() -> int:
         return _USUAL
 
 
-FINE, FINDINGS, WRONG, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
+OK, FINDINGS, USAGE, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
 
 
@@ -30,16 +30,21 @@ class InputError(Exception):
     """A mistake in the arguments or in a file. The user sees only the message."""
 
 
-def guarded(run: Callable[[], int]) -> int:
+def run_guarded(run: Callable[[], int]) -> int:
     """Call `run()` and return the exit code. Expected exceptions become messages."""
     try:
         _prepare_streams()
-        code = _finished(run)
+        try:
+            code = run()
+        except SystemExit as finished:
+            # argparse has printed the help or the version.
+            code = int(finished.code or OK)
+        # Here, because an error of the flush at exit would be a traceback.
         sys.stdout.flush()
     except BrokenPipeError:
         # The reading process has closed the pipe.
         _discard(sys.stdout)
-        return FINE
+        return OK
     except KeyboardInterrupt:
         end_line_of_interrupt()
         return INTERRUPTED
@@ -52,14 +57,6 @@ def end_line_of_interrupt() -> None:
     """End the line on which the terminal has shown ^C. The shell writes its prompt right after it."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")
-
-
-def _finished(run: Callable[[], int]) -> int:
-    try:
-        return run()
-    except SystemExit as finished:
-        # argparse has printed the help or the version.
-        return int(finished.code or FINE)
 
 
 def report(error: Exception) -> int:
@@ -100,23 +97,19 @@ def _prepare_streams() -> None:
 def _outcome_of(error: Exception) -> tuple[int, str] | None:
     """Return the exit code and the message for an error; None for a defect, which needs its traceback."""
     if isinstance(error, InputError):
-        return WRONG, str(error)
+        return USAGE, str(error)
     if isinstance(error, OSError):
+        from pycupel.text import escaped  # noqa: PLC0415 - only after something went wrong
+
         # Without quotes, the empty name of an unset variable would not be seen.
-        where = "" if error.filename is None else f"{_in_one_line(error.filename) or repr('')}: "
-        return WRONG, f"{where}{error.strerror.lower()}" if error.strerror else str(error)
+        where = "" if error.filename is None else f"{escaped(str(error.filename)) or repr('')}: "
+        return USAGE, f"{where}{error.strerror.lower()}" if error.strerror else str(error)
     from pycupel import errors  # noqa: PLC0415 - only after something went wrong
 
     if not isinstance(error, errors.CupelError):
         return None
     too_large = (errors.PinnedExceedsBudgetError, errors.BudgetOverflowError, errors.UnitTooLargeError)
-    return TOO_LARGE if isinstance(error, too_large) else WRONG, f"{error}{notes_of(error)}"
-
-
-def _in_one_line(name: object) -> str:
-    from pycupel.text import escaped  # noqa: PLC0415 - only after something went wrong
-
-    return escaped(str(name))
+    return TOO_LARGE if isinstance(error, too_large) else USAGE, f"{error}{notes_of(error)}"
 
 
 def notes_of(error: Exception) -> str:

@@ -7,163 +7,17 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from json import JSONDecodeError, JSONDecoder
 from typing import IO, Any, NamedTuple
 
 from pycupel.cli.exits import InputError, notes_of
 from pycupel.cli.output import Screen, visible
 from pycupel.codecs.base import Context
+from pycupel.codecs.json_values import Located, read_values
 from pycupel.compressed import is_damaged, limited_lines, open_binary
 from pycupel.errors import DocumentError, MessageShapeError
 from pycupel.model import ContextItem
 from pycupel.model.checks import suggestion
 from pycupel.text import describe_value, escaped, number_text
-
-_DECODE = JSONDecoder().raw_decode
-_SPACE = " \t\r\n"
-
-
-class Located(NamedTuple):
-    """A value of a JSON text."""
-
-    value: Any
-    """The value."""
-
-    line: int
-    """The line on which it starts, from 1."""
-
-    is_element: bool = False
-    """Whether it is an element of an array."""
-
-
-def read_values(lines: Iterable[str]) -> Iterator[Located]:
-    """Read the values in the lines of a text, each when it is needed.
-
-    A text that starts with `[` is one array. Otherwise, if its first line is a value, every line has to be one; if not,
-    the whole text has to be.
-
-    Raises:
-        DocumentError: the text is not JSON; the message names line and column.
-    """
-    text = _Text(iter(lines))
-    if not text.skip_space():
-        return
-    if text.next == "[":
-        yield from _elements(text)
-        return
-    lines_read = text.lines_read
-    yield Located(*text.value())
-    # A value that took more than its line is a document.
-    one_a_line = text.lines_read == lines_read
-    while text.skip_space():
-        if not one_a_line:
-            raise text.error("Extra data")
-        yield Located(*text.value(within_line=True))
-
-
-def _elements(text: _Text) -> Iterator[Located]:
-    text.advance()
-    is_first = True
-    while True:
-        if not text.skip_space():
-            raise text.error("Expecting ',' delimiter or ']'")
-        if text.next == "]":
-            break
-        if not is_first:
-            if text.next != ",":
-                raise text.error("Expecting ',' delimiter")
-            text.advance()
-            if not text.skip_space():
-                raise text.error("Expecting value")
-        is_first = False
-        yield Located(*text.value(), is_element=True)
-    text.advance()
-    if text.skip_space():
-        raise text.error("Extra data")
-
-
-class _Text:
-    """A text that is read line by line, and a position in it."""
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self._held = ""
-        self._at = 0
-        # The line of the character at `_counted`.
-        self._line, self._counted = 1, 0
-        # The characters before the held text, on the line on which it starts.
-        self._before = 0
-        self.lines_read = 0
-
-    @property
-    def next(self) -> str:
-        return self._held[self._at]
-
-    def advance(self) -> None:
-        self._at += 1
-
-    def skip_space(self) -> bool:
-        """Skip white space. Return False at the end."""
-        while True:
-            while self._at < len(self._held):
-                if self.next not in _SPACE:
-                    return True
-                self._at += 1
-            if not self._read_on():
-                return False
-
-    def value(self, *, within_line: bool = False) -> tuple[Any, int]:
-        """Parse the value here, and return it with its first line.
-
-        Lines are added until it is complete; each time, the text about doubles.
-        """
-        line = self._current_line()
-        while True:
-            try:
-                value, self._at = _DECODE(self._held, self._at)
-            except JSONDecodeError as error:
-                # An error at the very end may just mean that there is more to come.
-                end = len(self._held.rstrip(_SPACE))
-                if error.pos >= end and not within_line and self._read_on(len(self._held) - self._at):
-                    continue
-                self._at = min(error.pos, end)
-                raise self.error(error.msg.removesuffix(" at")) from None
-            except RecursionError:
-                raise self.error("nested too deeply") from None
-            except ValueError:
-                # Python limits the digits of an integer, because reading them takes quadratic time.
-                raise self.error("an integer with too many digits") from None
-            return value, line
-
-    def _read_on(self, size: int = 1) -> bool:
-        """Discard what has been read, and add at least one more line. Return False if there is none."""
-        added: list[str] = []
-        length = 0
-        while length < size and (line := next(self._lines, None)) is not None:
-            added.append(line)
-            length += max(1, len(line))
-        if not added:
-            return False
-        self._line, self._before = self._current_line(), self._column() - 1
-        self._held = self._held[self._at :] + "".join(added)
-        self._at = self._counted = 0
-        self.lines_read += len(added)
-        return True
-
-    def error(self, problem: str) -> DocumentError:
-        """Make the error for a problem here."""
-        return DocumentError(f"invalid JSON: {problem} at line {self._current_line()}, column {self._column()}")
-
-    def _current_line(self) -> int:
-        # From where the last count ended: many elements may be on one line.
-        self._line += self._held.count("\n", self._counted, self._at)
-        self._counted = self._at
-        return self._line
-
-    def _column(self) -> int:
-        last_break = self._held.rfind("\n", 0, self._at)
-        return self._at - last_break if last_break >= 0 else self._before + self._at + 1
-
 
 # Say what a file seems to contain, and the verb that reads it.
 
@@ -239,7 +93,7 @@ def open_bytes(path: str, max_line: int) -> Generator[Iterator[bytes]]:
 def _open(path: str, max_line: int) -> Generator[IO[bytes]]:
     if max_line < 1:
         raise InputError(f"--max-line must be 1 or more, not {number_text(max_line)}")
-    with naming(path):
+    with errors_about(path):
         file = _stdin() if path == _STDIN else open_binary(path)
         try:
             yield file
@@ -249,7 +103,7 @@ def _open(path: str, max_line: int) -> Generator[IO[bytes]]:
 
 
 @contextmanager
-def naming(path: str) -> Generator[None]:
+def errors_about(path: str) -> Generator[None]:
     """Prefix errors about the content of a file with its name."""
     name = name_of(path)
     try:
@@ -316,7 +170,7 @@ _AUTO = "auto"
 _MAX_WARNINGS = 5
 
 
-def read_items(options: Any, screen: Screen) -> list[ContextItem]:
+def read_item_file(options: Any, screen: Screen) -> list[ContextItem]:
     """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
     with open_text(options.file, options.max_line) as lines:
         return items_in(lines, options, screen)

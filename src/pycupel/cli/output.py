@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from pycupel.cli.exits import screen_width, write_message
-from pycupel.cli.parsers import Parser
 from pycupel.values import sealed
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
@@ -140,15 +139,7 @@ def abridged(name: str) -> str:
     return shown if len(shown) <= 24 else f"{shown[:8]}...{shown[-13:]}"
 
 
-# `--html`: write an HTML page instead of text. The renderer is imported only when a page is written.
-
-
 _STDOUT = "-"
-
-
-def add_html(parser: Parser) -> None:
-    """Add `--html`."""
-    parser.add_argument("--html", metavar="FILE", help="write an HTML page instead; - for stdout")
 
 
 def write_page(path: str, page: str, screen: Screen) -> None:

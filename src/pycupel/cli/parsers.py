@@ -1,30 +1,31 @@
-"""Parse a command line, with suggestions for what is misspelt, and show the help."""
+"""Parse a command line, with suggestions for what is misspelt, and the options that verbs share."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NamedTuple, NoReturn
 
 from pycupel import __version__
-from pycupel.cli.exits import WRONG, InputError, screen_width
+from pycupel.cli import GROUPS, VERBS
+from pycupel.cli.exits import USAGE, InputError, screen_width
 
 
-class Verb(Protocol):
-    """A module with a verb."""
+class Verb(NamedTuple):
+    """A verb of the command line."""
 
-    EXAMPLE: str
-    """A command line that can be pasted."""
+    run: Callable[[Any, Any], int]
+    """Runs the verb with its options on a `Screen`, and returns the exit code."""
 
-    def add_arguments(self, parser: Parser, /) -> None:
-        """Add the arguments of the verb."""
+    add_arguments: Callable[[Parser], None]
+    """Adds its arguments to a parser."""
 
-    def run(self, options: Any, screen: Any, /) -> int:
-        """Run the verb, and return the exit code."""
-        ...
+    example: str
+    """Command lines that can be pasted."""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -59,7 +60,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as an error, with a hint at the help."""
-        misspelt = [each for each in map(_option, self._given) if each and each not in self._option_string_actions]
+        found = [re.match(r"--[\w-]+", each) for each in self._given]
+        misspelt = [each[0] for each in found if each and each[0] not in self._option_string_actions]
         # A misspelt option may be the missing one, and what follows it may be its value.
         if misspelt and message.startswith(("the following arguments are required", "unrecognized arguments")):
             message = f"unrecognized arguments: {' '.join(misspelt)}{_near(misspelt[0], self._option_string_actions)}"
@@ -92,42 +94,47 @@ def _reader(kind: Callable[[str], Any], name: str) -> Callable[[str], Any]:
     return read
 
 
-def _option(argument: str) -> str:
-    """Return the name of a long option, or an empty string."""
-    found = re.match(r"--[\w-]+", argument)
-    return found[0] if found else ""
-
-
-def run_without_verb(given: Sequence[str], verbs: Mapping[str, str]) -> int:
+def run_without_verb(given: Sequence[str]) -> int:
     """Handle a command line that does not begin with a verb: show the help or the version, or say what is wrong."""
-    listed = "\n".join(f"  {name:12} {summary}" for name, summary in verbs.items())
+    groups = [
+        f"{group}:\n" + "".join(f"  {name:12} {summary}\n" for name, summary in verbs.items())
+        for group, verbs in GROUPS.items()
+    ]
     parser = Parser(
         prog="pycupel",
         usage="pycupel VERB ...",
         description="Decide what goes into the context window, and know why.",
-        epilog=f"verbs:\n{listed}\n\n`pycupel VERB --help` explains a verb. Start with: pycupel demo",
+        epilog="\n".join([*groups, "`pycupel VERB --help` explains a verb. Start with: pycupel demo"]),
     )
     parser.add_argument("--version", action="version", version=f"pycupel {__version__}")
     if not given:
         parser.print_help(sys.stderr)
-        return WRONG
+        return USAGE
     first, *rest = given
+    if first == "help":
+        # `pycupel help trim` is `pycupel trim --help`.
+        known = [name for name in rest if name in VERBS]
+        (verb_parser(known[0], load_verb(known[0])) if known else parser).parse_args(["--help"])
     if first.startswith("-"):
-        verb = next((each for each in rest if each in verbs), None)
+        verb = next((each for each in rest if each in VERBS), None)
         if verb is not None and first not in {"-h", "--help", "--version"}:
             raise InputError(f"options come after the verb: pycupel {verb} {first} ...")
         parser.parse_args([first])
-    raise InputError(f"unknown verb {first!r}{_near(first, verbs)}\n  pycupel --help lists them")
+    raise InputError(f"unknown verb {first!r}{_near(first, VERBS)}\n  pycupel --help lists them")
 
 
 def load_verb(name: str) -> Verb:
-    """Import the module of a verb."""
-    return cast("Verb", import_module(f"pycupel.cli.{name}"))
+    """Import the module of a verb's group, and return the verb."""
+    group = next(group for group, verbs in GROUPS.items() if name in verbs)
+    # The demonstration has a module of its own: it needs nothing of what reads logs.
+    verb: Verb = import_module(f"pycupel.cli.{'demo' if name == 'demo' else group}").VERBS[name]
+    return verb
 
 
-def verb_parser(name: str, summary: str, verb: Verb) -> Parser:
+def verb_parser(name: str, verb: Verb) -> Parser:
     """Make the parser of a verb."""
-    parser = Parser(prog=f"pycupel {name}", description=as_sentence(summary), epilog=_example(verb))
+    example = "\n".join(f"  {line}" for line in verb.example.strip().splitlines())
+    parser = Parser(prog=f"pycupel {name}", description=as_sentence(VERBS[name]), epilog=f"example:\n{example}")
     verb.add_arguments(parser)
     add_quiet(parser)
     parser.set_defaults(quiet=False)
@@ -145,12 +152,7 @@ def as_sentence(summary: str) -> str:
     return f"{summary[0].upper()}{summary[1:]}."
 
 
-def _example(verb: Verb) -> str:
-    lines = "\n".join(f"  {line}" for line in verb.EXAMPLE.strip().splitlines())
-    return f"example:\n{lines}"
-
-
-def _resolved(given: str, choices: Iterable[str]) -> str:
+def _resolved(given: str, choices: Any) -> str:
     """Return the choice in its usual spelling: `--engine LOCAL` is `local`. Unknown ones are left as they are."""
     if given in choices:
         return given
@@ -163,3 +165,178 @@ def _near(name: str, known: Any) -> str:
     from pycupel.model.checks import suggestion  # noqa: PLC0415 - only mistakes need it
 
     return suggestion(name, known)
+
+
+# The options that verbs share.
+
+
+SHORTENED = "+shorten"
+"""After the name of a policy for chat histories: results become shorter before they are dropped."""
+
+_ITEMS = "items: a JSON array or JSON lines"
+_POLICY = "a preset (`pycupel policy list`) or a policy file"
+_POLICY_FILE = re.compile(r"\.(json|toml|ya?ml)$", re.IGNORECASE)
+# The options that mean the same in every verb that has them.
+_SHARED: dict[str, dict[str, Any]] = {
+    "--query": {"metavar": "TEXT", "help": "the question that the selection should answer"},
+    "--provider": {
+        "default": "auto",
+        "metavar": "NAME",
+        "help": "openai, responses, anthropic, gemini or mistral; default: detected",
+    },
+    "--json": {"action": "store_true", "help": "JSON instead of a table"},
+    "--html": {"metavar": "FILE", "help": "write an HTML page instead; - for stdout"},
+}
+
+
+def add_shared(parser: Parser, *names: str) -> None:
+    """Add options that mean the same in every verb: `--query`, `--provider`, `--json`, `--html`."""
+    for name in names:
+        parser.add_argument(*(["-q"] if name == "--query" else []), name, **_SHARED[name])
+
+
+def add_selection(
+    parser: Parser, *, file: str = _ITEMS, budget: str = "", needs_budget: bool = True, policies: bool = False
+) -> None:
+    """Add `FILE`, how to read its items, `--budget`, `--policy` or several of them, and `--query`."""
+    add_input(parser, f"{file}; - for stdin")
+    parser.add_argument("--strict", action="store_true", help="reject unknown keys instead of warning")
+    add_counter(parser, "counter for items without a token count")
+    add_budget(parser, required=needs_budget, text=budget)
+    if policies:
+        add_several_policies(parser, "; give at least two")
+    else:
+        add_policy(parser)
+    add_shared(parser, "--query")
+
+
+def add_input(parser: Parser, text: str, *, several: str = "") -> None:
+    """Add `FILE`, or several files with that name for each, and `--max-line`."""
+    if several:
+        parser.add_argument("files", nargs="+", metavar=several, help=text)
+    else:
+        parser.add_argument("file", metavar="FILE", help=text)
+    from pycupel.compressed import MAX_LINE  # noqa: PLC0415 - the help of the program loads nothing of the library
+
+    most = f"longest line to read, in bytes; default: {MAX_LINE // 2**20} MiB"
+    parser.add_argument("--max-line", type=int, default=MAX_LINE, metavar="N", help=most)
+
+
+def add_counter(parser: Parser, purpose: str) -> None:
+    """Add `--counter`."""
+    parser.add_argument("--counter", default="auto", metavar="NAME", help=f"{purpose}: auto, estimator, a model")
+
+
+def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None:
+    """Add `--budget`, and the options that a share of a window needs."""
+    text = text or "tokens, or a share of what the model takes like 50%%"
+    parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
+    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
+    parser.add_argument("--model", metavar="NAME", help="the model whose limits to use")
+
+
+def add_policy(parser: Parser, more: str = "") -> None:
+    """Add `--policy`, with `more` in its help."""
+    parser.add_argument("-p", "--policy", default="chat", metavar="NAME|FILE", help=f"{_POLICY}{more}; default: chat")
+
+
+def add_several_policies(parser: Parser, more: str) -> None:
+    """Add `--policy`, which may be given several times; the help ends with `more`."""
+    parser.add_argument("-p", "--policy", action="append", metavar="NAME|FILE", help=f"{_POLICY}{more}")
+
+
+# What the values of those options mean.
+
+
+def budget_of(options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
+    """Return the budget in tokens; a share is one of this model's input limit, unless the options name another.
+
+    A share also leaves room in the window for a reply of so many tokens. The policy may have models of its own.
+    """
+    return percent_or_tokens(options.budget, options, model, policy=policy, reply=reply)
+
+
+def percent_or_tokens(given: str, options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
+    """Return a number of tokens, given as such or as a share of what the model takes beside the reply."""
+    number, is_share = parse_amount(given)
+    if not is_share:
+        return int(number)
+    window, most = _limits(options, options.model or model, policy)
+    try:
+        share = int(most * number / 100)
+    except OverflowError:
+        raise InputError("the window is too large for a budget in percent") from None
+    if reply and reply >= window:
+        raise InputError(
+            f"the request asks for a reply of up to {reply:,} tokens, which leaves nothing of the window of "
+            f"{window:,}; lower that, or pass a budget in tokens"
+        )
+    return min(share, window - reply)
+
+
+def parse_amount(given: str) -> tuple[float, bool]:
+    """Read a number of tokens or a percentage; return the number, and whether it is a percentage."""
+    text = given.strip()
+    try:
+        number = float(text[:-1]) if text.endswith("%") else int(text.replace(",", ""))
+    except ValueError:
+        thousands = re.fullmatch(r"(\d+)k", text, re.IGNORECASE)
+        meant = f"; did you mean {thousands[1]}000?" if thousands else ""
+        raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}{meant}") from None
+    if not text.endswith("%"):
+        return _checked("budget", int(number)), False
+    if not 0 < number <= 100:
+        raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
+    return number, True
+
+
+def _checked(name: str, tokens: int) -> int:
+    if tokens < 0:
+        raise InputError(f"the {name} must be 0 or more, not {tokens}")
+    return tokens
+
+
+def _limits(options: Any, model: str | None, policy: Any) -> tuple[int, int]:
+    """Return the window and the most input."""
+    if options.window is not None:
+        window = _checked("window", options.window)
+        return window, window
+    if model is None:
+        raise InputError("a budget in percent needs --window N or --model NAME")
+    from pycupel.tokens.limits import known_limits  # noqa: PLC0415
+
+    return known_limits(model, {} if policy is None else policy.models)[:2]
+
+
+def bound(policy: Any, query: str | None) -> Any:
+    """Bind the policy to the query, if there is one."""
+    return policy if query is None else policy.for_query(query)
+
+
+def policy_of(given: str) -> Any:
+    """Load the policy in a file, or return the preset of that name."""
+    if _POLICY_FILE.search(given):
+        from pycupel.policies import load_policy  # noqa: PLC0415
+
+        return load_policy(given)
+    from pycupel.errors import InvalidArgumentError  # noqa: PLC0415
+    from pycupel.policies.presets import preset  # noqa: PLC0415
+
+    try:
+        return preset(given)
+    except InvalidArgumentError as error:
+        if os.path.isfile(given):  # noqa: PTH113 - `pathlib` takes too long to import
+            error.add_note("The name of a policy file must end with .json, .toml, .yaml or .yml.")
+        raise
+
+
+def history_policy_of(given: str) -> Any:
+    """Return a policy for chat histories; with `+shorten` after its name, it shortens results before it drops them."""
+    policy = policy_of(given.removesuffix(SHORTENED))
+    if not given.endswith(SHORTENED):
+        return policy
+    from dataclasses import replace  # noqa: PLC0415 - most verbs never need it
+
+    from pycupel.shorten import KeyLines  # noqa: PLC0415
+
+    return replace(policy, shorten=KeyLines())

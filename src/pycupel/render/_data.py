@@ -30,7 +30,7 @@ from pycupel.model.budget import enlarged
 from pycupel.model.item import origin_key, version_mark
 from pycupel.pipeline import Policy, PresetName
 from pycupel.render._layout import clipped, count
-from pycupel.render.text import cause_of, held_tokens, name_of
+from pycupel.render.text import cause_of, held_tokens, short_name
 from pycupel.text import shortened
 
 Entry: TypeAlias = IncludedItem | ExcludedItem
@@ -303,7 +303,7 @@ class _Reasons:
             return self._title(_INCLUDED_TITLES.get(reason) or clipped(reason, _LONGEST_NAME)), ""
         if not self._text and not isinstance(reason, _KNOWN):
             # Its fields may quote anything.
-            return self._title(name_of(reason)), ""
+            return self._title(short_name(reason)), ""
         excluded = ExcludedItem(entry.item, entry.score, reason if self._text else self._without_text(reason))
         title, why = cause_of(excluded, self._numbers, 13)
         return self._title(title), why

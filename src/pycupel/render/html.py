@@ -89,7 +89,7 @@ class Bars:
     """Whether the bars are parts of a whole, which is then shown with their shares of it."""
 
 
-class Life(NamedTuple):
+class Band(NamedTuple):
     """A part of the whole that exists from one point to another."""
 
     label: str
@@ -120,7 +120,7 @@ class Mark(NamedTuple):
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class Growth:
+class GrowthChart:
     """A chart of how something grew from point to point, with its parts."""
 
     title: str
@@ -129,7 +129,7 @@ class Growth:
     totals: Sequence[float | None]
     """The total at each point, or None if it is unknown."""
 
-    lives: Sequence[Life] = ()
+    bands: Sequence[Band] = ()
     """Its parts, in stacking order."""
 
     marks: Sequence[Mark] = ()
@@ -175,7 +175,7 @@ class Notes:
     """The sentences."""
 
 
-Panel: TypeAlias = Figures | Bars | Growth | Rows | Notes
+Panel: TypeAlias = Figures | Bars | GrowthChart | Rows | Notes
 """Any panel of a page."""
 
 
@@ -271,7 +271,7 @@ def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", qu
         title: The title of the page.
         panels: What it shows, in order.
         subtitle: A sentence below the title.
-        quiet: Groups of bars and lives that are grey, such as unknown parts.
+        quiet: Groups of bars and bands that are grey, such as unknown parts.
     """
     shown = [panel_data(panel) for panel in panels]
     return render_page(title, {"subtitle": subtitle, "quiet": [*quiet], "panels": shown})

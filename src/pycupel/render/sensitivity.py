@@ -17,7 +17,7 @@ from pycupel.diagnostics import (
 )
 from pycupel.model.checks import wrong_type
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
-from pycupel.render.text import Page, cause_of, name_of
+from pycupel.render.text import Page, cause_of, short_name
 
 _LONGEST_WORD = 12
 # The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
@@ -172,4 +172,4 @@ def _word(reason: ExclusionReason) -> str:
         case NegativeTokens():
             return "invalid"
         case _:
-            return clipped(name_of(reason), _LONGEST_WORD)
+            return clipped(short_name(reason), _LONGEST_WORD)

@@ -130,7 +130,7 @@ class Cause(NamedTuple):
     why: str
 
 
-def name_of(reason: ExclusionReason) -> str:
+def short_name(reason: ExclusionReason) -> str:
     """Return the reason's name in the wire format, shortened, since it may be any string."""
     return clipped(reason_name(reason), _LONGEST_NAME)
 
@@ -157,8 +157,8 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) 
             of_kind = "" if excluded.item.kind == kind else f" of kind {_quoted(kind)}"
             why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
         case _:
-            return Cause(name_of(reason), _fields(reason))
-    return Cause(f"{title} ({name_of(reason)})", why)
+            return Cause(short_name(reason), _fields(reason))
+    return Cause(f"{title} ({short_name(reason)})", why)
 
 
 def _row_number(content: str, positions: Mapping[str, int]) -> str:
@@ -316,7 +316,7 @@ def render_report(
 def render_summary(report: SelectionReport) -> str:
     """Format a summary: the numbers of items and tokens, the budget, and the exclusions by reason."""
     lines = _headline(checked_report("report", report), _SUMMARY_WIDTH)
-    names = Counter(name_of(excluded.reason) for excluded in report.excluded)
+    names = Counter(short_name(excluded.reason) for excluded in report.excluded)
     if names:
         reasons = listed(f"{count(items)} {name}" for name, items in names.items())
         lines += paragraph(f"left out: {reasons}", _SUMMARY_WIDTH)

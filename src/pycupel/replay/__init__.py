@@ -17,7 +17,7 @@ from pycupel.replay.log import Call, Compaction, History, Log
 from pycupel.replay.parts import Part
 from pycupel.replay.read import read_log
 from pycupel.replay.run import AS_LOGGED, NEWEST_FIRST, CacheRates, PolicyReplay, replay
-from pycupel.replay.usage import ContextUsage, Growth, Waste, WindowShare, context_usage
+from pycupel.replay.usage import ContextUsage, Growth, Redundant, WindowShare, context_usage
 
 __all__ = [
     "AS_LOGGED",
@@ -31,7 +31,7 @@ __all__ = [
     "Log",
     "Part",
     "PolicyReplay",
-    "Waste",
+    "Redundant",
     "WindowShare",
     "context_usage",
     "read_log",

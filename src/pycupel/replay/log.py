@@ -36,13 +36,13 @@ def as_name(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def text_of(value: Any) -> str:
+def text_in(value: Any) -> str:
     """Return the text in a value: itself, or that of its parts."""
     if isinstance(value, str):
         return value
     if value.__class__ is list:
-        return "\n".join(filter(None, map(text_of, value)))
-    return next((text_of(value[name]) for name in _TEXTS if as_dict(value).get(name)), "")
+        return "\n".join(filter(None, map(text_in, value)))
+    return next((text_in(value[name]) for name in _TEXTS if as_dict(value).get(name)), "")
 
 
 # The contents of a log: histories, the model calls in them, and the provider's own counts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from pycupel.messages.counting import (
     ASSISTANT,
@@ -20,7 +20,7 @@ from pycupel.messages.counting import (
 )
 from pycupel.messages.parts import MessageView
 from pycupel.messages.shortening import answered_calls
-from pycupel.replay.log import History, text_of
+from pycupel.replay.log import History, text_in
 from pycupel.shorten import ToolCall
 from pycupel.tokens.counters import Counter
 from pycupel.values import record_repr
@@ -69,9 +69,9 @@ class Prompts:
     def __init__(self, history: History, count: Counter) -> None:
         self._provider, self._count = history.resolved_provider, count
         self.views = self._provider.read(history.messages, count)
-        self.parts = [*parts_of(self.views)]
+        self.parts = [*prompt_parts(self.views)]
         beside = count_extras(self._provider, count, history.system or None, history.tools or None)
-        found = (Part(-1, SYSTEM, "", text_of(history.system), beside.system), Part(-1, TOOLS, "", "", beside.tools))
+        found = (Part(-1, SYSTEM, "", text_in(history.system), beside.system), Part(-1, TOOLS, "", "", beside.tools))
         self.beside = [part for part in found if part.tokens]
         self.beside_tokens = beside.tokens
 
@@ -81,7 +81,7 @@ class Prompts:
         return Part(-1, USER, "", text, view.tokens)
 
 
-def parts_of(views: Iterable[MessageView]) -> Iterator[Part]:
+def prompt_parts(views: Iterable[MessageView]) -> Iterator[Part]:
     """Return the parts of messages. Results are matched to the calls before them."""
     views = [*views]
     calls = {id(part): call for _, part, call in answered_calls(views)}
@@ -109,59 +109,128 @@ def _arguments(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
 
 
-# Find what an agent needed later and only tool results had, to measure what a cut loses.
+# Find what an agent needed later, to measure what a cut loses.
 #
-# An identifier, path or command is needed at a cut if tool results before the cut have it, no other message before the
-# cut has it, and the agent writes it after the cut before any message shows it again. So each one is needed at the cuts
-# after the last result that has it, up to the message in which the agent first writes it: one interval for each.
+# A value is needed if the agent writes it into the arguments of a call, a result before that call has it, and no
+# message of the user or the assistant between the two does. So each one is needed at the cuts after that result, up to
+# the call: an interval. What the agent says in the reply that makes the call is not between, and prose is not counted:
+# that a word occurs in a result and later in a sentence does not show that it came from there.
+#
+# The shortener chooses lines by the identifiers in them. This must not be the same, or it would measure itself.
 
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./:\-]{5,}")
-# Unlike a word, an identifier has an underscore, a path, a digit, or a capital inside.
-_IDENTIFIER = re.compile(r"[_/.\d:]|[a-z][A-Z]")
+_PIECE = re.compile(r"[\w./@~-]{4,}")
+# Unlike a word, a path or an identifier has one of these, or a capital inside.
+_MARK = re.compile(r"[_/.\d@~]|[a-z][A-Z]")
+# A shorter value of an argument, such as a number or a mode, is everywhere by chance.
+_SHORTEST = 6
 _BY_AGENT = frozenset({ASSISTANT, TOOL_CALLS})
-_SPOKEN = frozenset({SYSTEM, USER, *_BY_AGENT})
 
 
-def identifiers(text: str) -> set[str]:
-    """Find the identifiers, paths and commands in a text."""
-    return {word.strip("./:-") for word in _WORD.findall(text) if _IDENTIFIER.search(word)}
+def pieces(text: str) -> set[str]:
+    """Find the paths and identifiers in a text."""
+    return {word.rstrip("./-") for word in _PIECE.findall(text) if len(word) >= _SHORTEST and _MARK.search(word)}
 
 
 class Needed(NamedTuple):
     """What was needed later in a history."""
 
     held: Sequence[frozenset[str]]
-    """The identifiers in each message."""
+    """The values in each message that may be needed."""
 
-    intervals: Mapping[str, tuple[int, int]]
-    """For each identifier that was needed: the last result before it was needed, and the message in which the agent
-    wrote it. It was needed at every cut after the first and up to the second.
-    """
+    intervals: Sequence[tuple[str, int, int]]
+    """Each value that was needed, the last result before it, and the message with the call that has it."""
+
+    whole: frozenset[str]
+    """The values that are more than one path or identifier, such as lines to replace."""
 
     def at(self, cut: int) -> set[str]:
         """Return what is needed if the messages before this index are cut."""
-        return {word for word, (last, written) in self.intervals.items() if last < cut <= written}
+        return {value for value, last, call in self.intervals if last < cut <= call}
+
+    def in_text(self, text: str) -> frozenset[str]:
+        """Return the values that a text has."""
+        return frozenset(pieces(text)).union(value for value in self.whole if value in text)
 
 
 def needed_of(messages: int, parts: Iterable[Part]) -> Needed:
     """Find what was needed later in a history with this many messages and these parts."""
-    spoken, results, by_agent = ([set[str]() for _ in range(messages)] for _ in range(3))
+    spoken, results, asked = ([list[str]() for _ in range(messages)] for _ in range(3))
+    by_agent = [False] * messages
     for part in parts:
         if part.kind == TOOL_RESULTS:
-            results[part.message] |= identifiers(part.text)
-        elif part.kind in _SPOKEN:
-            words = identifiers(part.text)
-            spoken[part.message] |= words
-            if part.kind in _BY_AGENT:
-                by_agent[part.message] |= words
-    last: dict[str, int] = {}
-    said: set[str] = set()
-    intervals: dict[str, tuple[int, int]] = {}
-    for index in range(messages):
-        for word in by_agent[index] - said:
-            if word in last:
-                intervals[word] = (last[word], index)
-        said |= spoken[index]
-        last.update(dict.fromkeys(results[index], index))
-    return Needed([frozenset(one | other) for one, other in zip(spoken, results, strict=True)], intervals)
+            results[part.message].append(part.text)
+            continue
+        by_agent[part.message] |= part.kind in _BY_AGENT
+        if part.kind == TOOL_CALLS:
+            # As written, and not as JSON, in which line breaks and quotes are escaped.
+            values = [*_strings(part.call.arguments if part.call else part.text)]
+            asked[part.message] += values
+            spoken[part.message] += values
+        elif part.kind in {USER, ASSISTANT}:
+            spoken[part.message].append(part.text)
+    texts = ["\n".join(each) for each in results], ["\n".join(each) for each in spoken]
+    return _Search(*texts, asked, by_agent).run()
+
+
+class _Search:
+    """Looks for what calls take from results, from the first message to the last."""
+
+    def __init__(self, results: list[str], spoken: list[str], asked: list[list[str]], by_agent: list[bool]) -> None:
+        self._results, self._spoken, self._asked, self._by_agent = results, spoken, asked, by_agent
+        # The last message in which each path or identifier was seen.
+        self._in_results: dict[str, int] = {}
+        self._in_spoken: dict[str, int] = {}
+        self._intervals: list[tuple[str, int, int]] = []
+
+    def run(self) -> Needed:
+        found = [(pieces(said), pieces(result)) for said, result in zip(self._spoken, self._results, strict=True)]
+        reply = 0
+        for index, (said, shown) in enumerate(found):
+            if not self._by_agent[index]:
+                # What the agent said counts from here on: it is no longer of the reply that calls.
+                for n in range(reply, index):
+                    self._in_spoken |= dict.fromkeys(found[n][0], n)
+                self._in_spoken |= dict.fromkeys(said, index)
+                reply = index + 1
+            for value in dict.fromkeys(self._asked[index]):
+                self._add(value, index, reply)
+            self._in_results |= dict.fromkeys(shown, index)
+        known = {value for value, _, _ in self._intervals}
+        whole = frozenset(value for value in known if pieces(value) != {value})
+        needed = Needed([], self._intervals, whole)
+        texts = map("\n".join, zip(self._spoken, self._results, strict=True))
+        return needed._replace(held=[needed.in_text(text) for text in texts])
+
+    def _add(self, value: str, call: int, reply: int) -> None:
+        """Add what an argument takes from results: the value as a whole, or else the paths and identifiers in it."""
+        if len(value.strip()) >= _SHORTEST:
+            for n in range(reply - 1, -1, -1):
+                if value in self._spoken[n]:
+                    return
+                if value in self._results[n]:
+                    self._intervals.append((value, n, call))
+                    return
+        for piece in pieces(value):
+            last = self._in_results.get(piece, -1)
+            if last > self._in_spoken.get(piece, -1):
+                self._intervals.append((piece, last, call))
+
+
+def _strings(arguments: object) -> Iterator[str]:
+    """Return the strings in the arguments of a call, which may be a JSON text."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            yield str(arguments)
+            return
+    left = [arguments]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            left += cast("Mapping[str, object]", value).values()
+        elif isinstance(value, (list, tuple)):
+            left += cast("Sequence[object]", value)

@@ -5,12 +5,13 @@ Each line is read on its own, and only conversations are kept, so memory depends
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pycupel.codecs.json_values import Located, read_values
 from pycupel.compressed import errors_naming, limited_lines, open_binary
+from pycupel.errors import DocumentError
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.replay.log import Log, Requests
 from pycupel.replay.transcripts import ClaudeCode, Codex
@@ -70,23 +71,27 @@ def _read(lines: Iterable[Any]) -> Log:
 
 
 def _rows(lines: Iterator[Any]) -> Iterator[Any]:
-    """Return the values on the lines; or, if the first line or all of them are an array, its elements."""
+    """Return the values on the lines; or, if the first line or all of them are a document, those in it."""
     first = next(lines, None)
     if first is None:
         return
-    value = _parsed(first)
-    if value is _NOT_JSON and first.lstrip()[:1] in {"{", "[", b"{", b"["}:
+    values = _values([first])
+    if values is None and first.lstrip()[:1] in {"{", "[", b"{", b"["}:
         # A document may span lines. If it does not, the line is incomplete, but the following ones are still good.
         held = [first, *lines]
-        value, lines = _parsed(first[:0].join(held)), iter(())
-        if value is _NOT_JSON:
+        values, lines = _values(held), iter(())
+        if values is None:
             lines = iter(held[1:])
-    yield from value if value.__class__ is list and value else [value]
-    yield from map(_parsed, lines)
+    yield from (each.value for each in values) if values else [_NOT_JSON]
+    for line in lines:
+        found = _values([line]) or []
+        yield found[0].value if len(found) == 1 and not found[0].is_element else _NOT_JSON
 
 
-def _parsed(text: str | bytes) -> Any:
+def _values(lines: Iterable[Any]) -> list[Located] | None:
+    """Return the values in the lines; None if they are not JSON."""
+    texts = (line if isinstance(line, str) else line.decode("utf-8-sig", "surrogatepass") for line in lines)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _NOT_JSON
+        return [*read_values(texts)]
+    except (DocumentError, UnicodeDecodeError):
+        return None

@@ -17,7 +17,7 @@ from pycupel.model.checks import checked_callable, checked_float, checked_iterab
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.replay.log import History, Log, as_name
-from pycupel.replay.parts import Prompts, needed_of, parts_of
+from pycupel.replay.parts import Prompts, needed_of, prompt_parts
 from pycupel.text import shortened
 from pycupel.tokens.counters import Counter, CounterLike
 from pycupel.values import sealed
@@ -67,9 +67,10 @@ class PolicyReplay:
     """How many calls could not be sent, because what must stay was larger than the budget."""
 
     needed: int = 0
-    """How many identifiers, paths and commands were needed later, over all calls where the history did not fit.
+    """How many values the arguments of later calls took from results, over all calls where the history did not fit.
 
-    It is the same for every policy.
+    A value is a string of an argument, or a path or identifier inside one, that an earlier result has and no message of
+    the user or the assistant between the two. It is the same for every policy.
     """
 
     kept: int = 0
@@ -159,6 +160,8 @@ class Session:
         self._indices = {id(message): n for n, message in enumerate(history.messages)}
         self._prompts = Prompts(history, count)
         self._needed = needed_of(len(history.messages), self._prompts.parts)
+        # A shortened message is sent again and again, as a new object each time.
+        self._held_texts: dict[str, frozenset[str]] = {}
         self._tokens = [view.tokens for view in self._prompts.views]
         self._limit = ContextBudget.of(budget).available_tokens
 
@@ -198,8 +201,12 @@ class Session:
         return lost
 
     def _held_by(self, message: Any) -> frozenset[str]:
-        """Return the identifiers in a message that is not from the history, such as a shortened one."""
-        return needed_of(1, parts_of(self._provider.read([message]))).held[0]
+        """Return the values in a message that is not from the history, such as a shortened one."""
+        text = "\n".join(part.text for part in prompt_parts(self._provider.read([message])))
+        known = self._held_texts.get(text)
+        if known is None:
+            known = self._held_texts[text] = self._needed.in_text(text)
+        return known
 
     def _selected(self, policy: Policy) -> Callable[[int], _Sent | None]:
         previous: MessageSelection | None = None
@@ -357,7 +364,7 @@ def replay(
     results = {label: PolicyReplay(label, rates=rates) for label in labelled}
     done = 0
     for history in histories:
-        session = Session(history, budget, counter_for(history, counter))
+        session = Session(history, budget, caching_counter(history, counter))
         for label, policy in labelled.items():
             for result in session.run(label, policy):
                 results[label] += result
@@ -367,7 +374,7 @@ def replay(
     return tuple(results.values())
 
 
-def counter_for(history: History, like: CounterLike) -> Counter:
+def caching_counter(history: History, like: CounterLike) -> Counter:
     """Make a counter that caches each text, because a history hardly changes from call to call."""
     counter = resolve_counter(like, history.resolved_provider, history.model)
     known: dict[str, int] = {}

@@ -9,7 +9,7 @@ from itertools import accumulate, compress
 from typing import Any
 
 from pycupel.messages.providers._tables import CALL, PART_TYPES, RESULT
-from pycupel.replay.log import Call, Compaction, History, as_dict, as_dicts, as_name, text_of
+from pycupel.replay.log import Call, Compaction, History, as_dict, as_dicts, as_name, text_in
 
 # The model of messages that Claude Code wrote itself, such as errors of the API.
 _SYNTHETIC = "<synthetic>"
@@ -37,7 +37,7 @@ class ClaudeCode:
             return "sessionId" in row
         conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
         if row.get("isCompactSummary"):
-            conversation.compact(text_of(message["content"]))
+            conversation.compact(text_in(message["content"]))
         elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
             conversation.add(as_name(row.get("uuid")), row["type"], message)
         return True
@@ -212,14 +212,14 @@ class Codex:
             case "session_meta":
                 self._name = self._name or str(payload.get("id", ""))
                 instructions = payload.get("base_instructions") or payload.get("instructions")
-                self._system = self._system or text_of(instructions) or None
+                self._system = self._system or text_in(instructions) or None
             case "turn_context":
                 self._model = as_name(payload.get("model")) or self._model
             case "response_item" if _is_item(payload):
                 self._add_item(dict(payload))
             case "compacted":
                 replaced = as_dicts(payload.get("replacement_history"))
-                summary = "\n".join(map(text_of, replaced)) if replaced else text_of(payload.get("message"))
+                summary = "\n".join(map(text_in, replaced)) if replaced else text_in(payload.get("message"))
                 self._compactions.append(Compaction(len(self._items), summary))
             case _ if payload.get("type") == "token_count":
                 self._count(as_dict(payload.get("info")))

@@ -12,7 +12,7 @@ from pycupel.messages import Finding, lint_messages
 from pycupel.messages.counting import KINDS, TOOL_RESULTS
 from pycupel.replay.log import History, Log
 from pycupel.replay.parts import Part, Prompts
-from pycupel.replay.run import call_indices, counter_for, histories_of, prompt_start
+from pycupel.replay.run import caching_counter, call_indices, histories_of, prompt_start
 from pycupel.shorten import ToolCall
 from pycupel.shorten.superseded import superseded_by
 from pycupel.tokens.counters import Counter, CounterLike
@@ -40,7 +40,7 @@ class WindowShare(NamedTuple):
     """Their tokens."""
 
 
-class Waste(NamedTuple):
+class Redundant(NamedTuple):
     """Redundant parts of the window."""
 
     parts: int
@@ -80,10 +80,10 @@ class ContextUsage:
     largest: tuple[Part, ...]
     """The ten largest parts."""
 
-    superseded: Waste
+    superseded: Redundant
     """Results that a later call has outdated, as `pycupel.shorten.superseded` finds them."""
 
-    repeated: Waste
+    repeated: Redundant
     """Other parts whose text is repeated later."""
 
     findings: tuple[Finding, ...]
@@ -132,13 +132,13 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         InvalidArgumentError: the log has no history.
     """
     history = _largest_history(histories_of(log))
-    count = _calibrated(history, counter_for(history, counter))
+    count = _calibrated(history, caching_counter(history, counter))
     session = Prompts(history, count)
     prompts = _prompts(history, session)
     index, number, total, is_counted = _largest_prompt(history, prompts)
     window = _window(history, session, index)
     shown = sum(part.tokens for part in window)
-    superseded, repeated = _wasted(window)
+    superseded, repeated = _redundant(window)
     hidden = [WindowShare(NOT_IN_FILE, "", 0, total - shown)] if is_counted and total > shown else []
     return ContextUsage(
         history,
@@ -175,7 +175,7 @@ def _calibrated(history: History, count: Counter) -> Counter:
         return count
     _, counted, reported = _median(pairs)
     try:
-        return counter_for(history, count.calibrated(counted=counted, reported=reported))
+        return caching_counter(history, count.calibrated(counted=counted, reported=reported))
     except InvalidArgumentError:
         # Too far apart to be about the same text.
         return count
@@ -236,7 +236,7 @@ def _rows(window: Iterable[Part]) -> list[WindowShare]:
     return sorted(rows, key=lambda row: (KINDS.index(row.kind), -row.tokens, row.tool))
 
 
-def _wasted(window: Sequence[Part]) -> tuple[Waste, Waste]:
+def _redundant(window: Sequence[Part]) -> tuple[Redundant, Redundant]:
     """Find superseded results, and other repeated parts. The newest of each does not count."""
     results = [part for part in window if part.kind == TOOL_RESULTS]
     later = superseded_by([part.call or ToolCall("", {}) for part in results])
@@ -250,7 +250,7 @@ def _wasted(window: Sequence[Part]) -> tuple[Waste, Waste]:
             repeated.append(part.tokens)
         if part.text:
             texts.add(part.text)
-    return Waste(len(superseded), sum(superseded)), Waste(len(repeated), sum(repeated))
+    return Redundant(len(superseded), sum(superseded)), Redundant(len(repeated), sum(repeated))
 
 
 def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Growth]:

@@ -59,7 +59,7 @@ class _Settings(NamedTuple):
     query: str | None
 
 
-class Bench:
+class State:
     """The items of a playground, and selections among them. Safe to use from several threads.
 
     Args:
@@ -301,13 +301,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self, name: str) -> tuple[str, str]:
         if name:
             raise _Refused(HTTPStatus.NOT_FOUND, "The playground has only one page.")
-        return "text/html", self._playground.bench.page()
+        return "text/html", self._playground.state.page()
 
     def _answer(self, name: str) -> tuple[str, str]:
         request = self._body()
         self._deadline.cancel()
         try:
-            response = self._playground.bench.answer(name, request)
+            response = self._playground.state.answer(name, request)
         except KeyError:
             raise _Refused(HTTPStatus.NOT_FOUND, "Unknown request.") from None
         return "application/json", json.dumps(response)
@@ -336,10 +336,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Playground(ThreadingHTTPServer):
-    """Serves a bench on a port that only this machine can reach.
+    """Serves a state on a port that only this machine can reach.
 
     Args:
-        bench: The bench to serve.
+        state: The state to serve.
         port: The port; by default any free one.
         limits: The limits of a request.
 
@@ -350,13 +350,13 @@ class Playground(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, bench: Bench, port: int = 0, *, limits: Limits = _LIMITS) -> None:
+    def __init__(self, state: State, port: int = 0, *, limits: Limits = _LIMITS) -> None:
         number = checked_count("port", port, InvalidArgumentError)
         if number > _LAST_PORT:
             raise InvalidArgumentError(
                 f"port must be at most {_LAST_PORT}, not {number_text(number)}", argument="port", value=port
             )
-        self.bench, self.limits = bench, limits
+        self.state, self.limits = state, limits
         self.token = secrets.token_urlsafe(24)
         self._places = threading.BoundedSemaphore(limits.requests)
         super().__init__((_LOOPBACK, number), _Handler)
@@ -397,11 +397,11 @@ class Playground(ThreadingHTTPServer):
         return f"http://{_LOOPBACK}:{self.server_port}/{self.token}/"
 
 
-def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[str], object] = print) -> None:
-    """Serve a bench until Ctrl-C.
+def play(state: State, port: int = 0, *, browser: bool = True, tell: Callable[[str], object] = print) -> None:
+    """Serve a state until Ctrl-C.
 
     Args:
-        bench: The bench to serve.
+        state: The state to serve.
         port: The port; by default any free one.
         browser: Whether to open the page in a browser.
         tell: Called with the address.
@@ -411,10 +411,10 @@ def play(bench: Bench, port: int = 0, *, browser: bool = True, tell: Callable[[s
         OSError: the port is in use.
         InvalidArgumentError: there is no such port.
     """
-    if not isinstance(bench, Bench):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise wrong_type("bench", "a Bench, such as Bench(items)", bench)
+    if not isinstance(state, State):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("state", "a State, such as State(items)", state)
     # Around everything, because a second Ctrl-C may come while the server closes.
-    with suppress(KeyboardInterrupt), Playground(bench, port) as server:
+    with suppress(KeyboardInterrupt), Playground(state, port) as server:
         tell(server.address)
         if browser:
             threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()

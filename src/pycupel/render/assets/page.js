@@ -1252,7 +1252,7 @@
       );
     },
 
-    growth: growthPanel,
+    growthchart: growthPanel,
 
     rows(panel) {
       const table = new VirtualTable({
@@ -1300,21 +1300,21 @@
   /** A stacked chart: a band for each part, from its first point to its last, and a line for the total. */
   function growthPanel(panel) {
     const points = panel.totals.length;
-    const lives = panel.lives.map(([label, group, start, end, size]) => ({
+    const parts = panel.bands.map(([label, group, start, end, size]) => ({
       label,
       group,
       start,
       end,
       size: finite(num(size)),
     }));
-    const colors = groupColors(lives.map((life) => life.group));
+    const colors = groupColors(parts.map((band) => band.group));
     const base = new Float64Array(points);
     // The lower edge of each band at each point, because the bands below it may begin and end.
-    for (const life of lives) {
-      life.low = [];
-      for (let i = life.start; i <= Math.min(life.end, points - 1); i++) {
-        life.low.push(base[i]);
-        base[i] += life.size;
+    for (const band of parts) {
+      band.low = [];
+      for (let i = band.start; i <= Math.min(band.end, points - 1); i++) {
+        band.low.push(base[i]);
+        base[i] += band.size;
       }
     }
     const largest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
@@ -1327,11 +1327,11 @@
         const { y, lines } = frame(width, height, largest, left, 14, 22, short);
         const step = (width - left) / Math.max(1, points);
         const at = (i) => left + i * step;
-        const bands = lives.map((life, k) => {
-          const thick = y(0) - y(life.size) > 4 ? " thick" : "";
+        const bands = parts.map((band, k) => {
+          const thick = y(0) - y(band.size) > 4 ? " thick" : "";
           return svg("path", {
-            class: `band ${colors.get(life.group)}${thick}`,
-            d: bandPath(life, at, y),
+            class: `band ${colors.get(band.group)}${thick}`,
+            d: bandPath(band, at, y),
             "data-k": k,
           });
         });
@@ -1367,11 +1367,11 @@
     plot.image.addEventListener("pointermove", (event) => {
       const k = event.target.dataset ? event.target.dataset.k || null : null;
       highlight(k);
-      const life = k === null ? null : lives[Number(k)];
+      const band = k === null ? null : parts[Number(k)];
       plot.tell(
         event,
-        life
-          ? `${visible(life.group)}: ${oneLine(life.label).slice(0, 120)}, ${count(life.size)} ${panel.unit}, ${panel.point} ${life.start + 1} to ${life.end + 1}`
+        band
+          ? `${visible(band.group)}: ${oneLine(band.label).slice(0, 120)}, ${count(band.size)} ${panel.unit}, ${panel.point} ${band.start + 1} to ${band.end + 1}`
           : "",
       );
     });
@@ -1387,17 +1387,17 @@
     return card(panel.title, visible(panel.note), plot.node, legend);
   }
 
-  function bandPath(life, at, y) {
+  function bandPath(band, at, y) {
     const top = [];
     const bottom = [];
-    life.low.forEach((low, k) => {
-      const before = life.low[k - 1];
-      const after = life.low[k + 1];
-      const [x1, x2] = [at(life.start + k).toFixed(1), at(life.start + k + 1).toFixed(1)];
+    band.low.forEach((low, k) => {
+      const before = band.low[k - 1];
+      const after = band.low[k + 1];
+      const [x1, x2] = [at(band.start + k).toFixed(1), at(band.start + k + 1).toFixed(1)];
       if (before !== low)
-        (top.push(`${x1} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x1} ${y(low).toFixed(1)}`));
+        (top.push(`${x1} ${y(low + band.size).toFixed(1)}`), bottom.push(`${x1} ${y(low).toFixed(1)}`));
       if (after !== low)
-        (top.push(`${x2} ${y(low + life.size).toFixed(1)}`), bottom.push(`${x2} ${y(low).toFixed(1)}`));
+        (top.push(`${x2} ${y(low + band.size).toFixed(1)}`), bottom.push(`${x2} ${y(low).toFixed(1)}`));
     });
     return top.length ? `M${top.join("L")}L${bottom.reverse().join("L")}Z` : "";
   }

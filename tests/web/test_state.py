@@ -11,7 +11,7 @@ import pytest
 from pycupel import ContextBudget, ContextItem, Pipeline
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_from_dict, policy_to_dict
-from pycupel.web import Bench
+from pycupel.web import State
 
 ITEMS = [
     ContextItem("Be brief.", 10, kind="SystemPrompt", pinned=True),
@@ -45,7 +45,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def test_the_page_begins_with_a_selection_and_with_what_can_be_chosen() -> None:
-    page = Bench(ITEMS, "rag", ContextBudget(200, 150, output_reserve=20), "refunds", name="my items").page()
+    page = State(ITEMS, "rag", ContextBudget(200, 150, output_reserve=20), "refunds", name="my items").page()
     data = data_of(page)
     offer = data["play"]
     assert selected(data) == [
@@ -62,7 +62,7 @@ def test_the_page_begins_with_a_selection_and_with_what_can_be_chosen() -> None:
 
 
 def test_everything_on_offer_is_a_policy() -> None:
-    offer = data_of(Bench(ITEMS).page())["play"]
+    offer = data_of(State(ITEMS).page())["play"]
     assert {"recency", "priority", "relevance"} <= {*offer["scorers"]}
     assert "tag" not in offer["scorers"]
     for scorer in offer["scorers"]:
@@ -72,15 +72,15 @@ def test_everything_on_offer_is_a_policy() -> None:
 
 
 def test_the_budget_is_half_of_all_tokens_unless_given() -> None:
-    assert data_of(Bench(ITEMS).page())["play"]["budget"] == {"max": 130, "target": 130, "reserve": 0}
-    assert data_of(Bench(ITEMS, budget=99).page())["play"]["budget"]["max"] == 99
+    assert data_of(State(ITEMS).page())["play"]["budget"] == {"max": 130, "target": 130, "reserve": 0}
+    assert data_of(State(ITEMS, budget=99).page())["play"]["budget"]["max"] == 99
 
 
 def test_a_selection_is_that_of_the_engine() -> None:
-    bench = Bench(ITEMS)
+    state = State(ITEMS)
     for weight in (0.1, 1, 5):
         document = {"scorers": [{"type": "recency", "weight": 1}, {"type": "priority", "weight": weight}]}
-        answer = bench.answer("select", settings(document))
+        answer = state.answer("select", settings(document))
         policy = policy_from_dict(document)
         truth = Pipeline.from_policy(policy).run(ITEMS, ContextBudget(150, 140, output_reserve=10))
         assert selected(answer) == [ITEMS.index(item) for item in truth]
@@ -89,13 +89,13 @@ def test_a_selection_is_that_of_the_engine() -> None:
 
 
 def test_a_query_is_used() -> None:
-    bench = Bench(ITEMS)
-    assert 2 in selected(bench.answer("select", settings(query="refunds")))
-    assert 3 in selected(bench.answer("select", settings(query="shipping")))
+    state = State(ITEMS)
+    assert 2 in selected(state.answer("select", settings(query="refunds")))
+    assert 3 in selected(state.answer("select", settings(query="shipping")))
 
 
 def test_two_policies_side_by_side() -> None:
-    answer = Bench(ITEMS).answer("select", settings(query="refunds", other=settings(query="shipping")))
+    answer = State(ITEMS).answer("select", settings(query="refunds", other=settings(query="shipping")))
     rows = answer["report"]["rows"]
     assert [
         index for index, is_in in zip(rows["input"], rows["other_in"], strict=True) if is_in and index in {2, 3}
@@ -118,30 +118,30 @@ def test_two_policies_side_by_side() -> None:
     ],
 )
 def test_a_mistake_is_told(request_: Any, error: str) -> None:
-    answer = Bench(ITEMS).answer("select", request_)
+    answer = State(ITEMS).answer("select", request_)
     assert list(answer) == ["error"]
     assert error in answer["error"]
 
 
 def test_a_first_selection_that_fails_is_told_on_the_page() -> None:
-    data = data_of(Bench(ITEMS, budget=5).page())
+    data = data_of(State(ITEMS, budget=5).page())
     assert "Pinned items require 10 tokens" in data["error"]
     assert data["play"]["items"] == 5
 
 
 def test_an_unknown_request_is_none() -> None:
     with pytest.raises(KeyError):
-        Bench(ITEMS).answer("page", {})
+        State(ITEMS).answer("page", {})
 
 
 def test_another_file_takes_the_place_of_the_items() -> None:
-    bench = Bench(ITEMS)
+    state = State(ITEMS)
     text = '{"content": "one", "tokens": 10}\n{"content": "two", "tokens": 20, "kind": "Memory"}\n'
-    offer = bench.answer("items", {"name": "other.jsonl", "text": text})["play"]
+    offer = state.answer("items", {"name": "other.jsonl", "text": text})["play"]
     assert (offer["name"], offer["items"], offer["tokens"]) == ("other.jsonl", 2, 30)
     assert offer["kinds"] == ["Memory", "Message"]
     assert offer["budget"] == {"max": 15, "target": 15, "reserve": 0}
-    assert len(bench.answer("select", settings())["report"]["rows"]["in"]) == 2
+    assert len(state.answer("select", settings())["report"]["rows"]["in"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_another_file_takes_the_place_of_the_items() -> None:
     ],
 )
 def test_a_bad_file_is_told_and_the_items_stay(file: Any, error: str) -> None:
-    bench = Bench(ITEMS)
-    assert error in bench.answer("items", file)["error"]
-    assert len(bench.answer("select", settings())["report"]["rows"]["in"]) == 5
+    state = State(ITEMS)
+    assert error in state.answer("items", file)["error"]
+    assert len(state.answer("select", settings())["report"]["rows"]["in"]) == 5
 
 
 def test_a_reader_of_ones_own() -> None:
-    bench = Bench(ITEMS, read=lambda text: [ContextItem(word, 1) for word in text.split()])
-    assert bench.answer("items", {"name": "a", "text": "one two three"})["play"]["items"] == 3
+    state = State(ITEMS, read=lambda text: [ContextItem(word, 1) for word in text.split()])
+    assert state.answer("items", {"name": "a", "text": "one two three"})["play"]["items"] == 3
 
 
 def test_an_unknown_preset_is_refused_at_once() -> None:
     with pytest.raises(InvalidArgumentError, match="ragg"):
-        Bench(ITEMS, "ragg")  # type: ignore[arg-type]
+        State(ITEMS, "ragg")  # type: ignore[arg-type]

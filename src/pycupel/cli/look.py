@@ -1,0 +1,489 @@
+"""The verbs about logged sessions: `context` and `replay`.
+
+What they show is described in `pycupel.replay.describe`, once for the terminal, the pages and `--json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from pycupel.cli.exits import OK, InputError
+from pycupel.cli.inputs import HISTORY, TRANSCRIPT, check_files, errors_about, hint_in, name_of, open_bytes
+from pycupel.cli.output import Screen, abridged, visible, write_page
+from pycupel.cli.parsers import (
+    SHORTENED,
+    Parser,
+    Verb,
+    add_budget,
+    add_counter,
+    add_input,
+    add_several_policies,
+    add_shared,
+    budget_of,
+    history_policy_of,
+    parse_amount,
+)
+from pycupel.errors import InvalidArgumentError
+from pycupel.messages import Finding
+from pycupel.model.checks import find_name
+from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
+from pycupel.render.html import Bar, Bars, Figure, Figures, GrowthChart, Mark, Notes, Panel, Rows, render_panels
+from pycupel.replay import (
+    AS_LOGGED,
+    NEWEST_FIRST,
+    CacheRates,
+    ContextUsage,
+    History,
+    Log,
+    PolicyReplay,
+    WindowShare,
+    context_usage,
+    read_log,
+    replay,
+)
+from pycupel.replay.describe import (
+    POLICY_COLUMNS,
+    bands_of,
+    label_of,
+    policy_document,
+    policy_legend,
+    redundant_parts,
+    relevant_findings,
+    usage_document,
+)
+from pycupel.replay.run import BASELINES, BASELINES_HINT
+from pycupel.replay.usage import NOT_IN_FILE
+
+# Read logs and the policies to compare.
+
+
+_USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{SHORTENED}")
+
+
+class _NoConversationError(InputError):
+    """A file has no conversation."""
+
+
+def _read(path: str, max_line: int, screen: Screen) -> Log:
+    """Read the log in a file; a note says how many lines could not be read."""
+    with open_bytes(path, max_line) as lines:
+        first = next(lines, b"")
+        log = read_log(chain([first], lines))
+    name = name_of(path)
+    which = "that is not a JSON object" if log.skipped_lines == 1 else "that are not JSON objects"
+    skipped = f"skipped {plural(log.skipped_lines, 'line')} {which}"
+    if not log.histories:
+        hint = hint_in(first, TRANSCRIPT, HISTORY)
+        raise _NoConversationError(f"{name}: no conversation found{f'; {skipped}' if log.skipped_lines else ''}{hint}")
+    if log.skipped_lines:
+        screen.warn(f"{name}: {skipped}")
+    return log
+
+
+def _add_comparison(parser: Parser) -> None:
+    """Add `--policy`, once for each policy to compare, `--counter`, `--json` and `--html`."""
+    more = f", with `{SHORTENED}` to shorten old results; may be repeated; default: {', '.join(_USUAL)}"
+    add_several_policies(parser, more)
+    add_counter(parser, "token counter")
+    add_shared(parser, "--json", "--html")
+
+
+def _policies_of(names: Sequence[str] | None) -> dict[str, Any]:
+    """Return the policies by label: presets and files, with or without `+shorten`, and the baselines."""
+    try:
+        return {name: find_name(name, BASELINES) or history_policy_of(name) for name in names or _USUAL}
+    except InvalidArgumentError as error:
+        error.add_note(BASELINES_HINT)
+        raise
+
+
+@contextmanager
+def progress_bar(screen: Screen) -> Generator[Callable[[int, int], None]]:
+    """Show the progress of a replay during the block, by calls of a function."""
+
+    def show(done: int, total: int) -> None:
+        screen.progress(f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}")
+
+    try:
+        yield show
+    finally:
+        screen.progress("")
+
+
+def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
+    """Write a table with a line for each policy, and explain its columns."""
+    columns = [column for column in POLICY_COLUMNS if not column.is_wide]
+    rows: list[Row] = []
+    for result in results:
+        cells: list[Span] = []
+        for column in columns:
+            value = column.value(result)
+            text = count(value) if isinstance(value, int) else abridged("-" if value is None else value)
+            cells.append(Span(text, (ALARM if value else QUIET) if column.is_alarm else ""))
+        rows.append(Row(cells))
+    screen.table([f"{'>' if n else '<'}{column.title}" for n, column in enumerate(columns)], rows)
+    screen.text("")
+    screen.terms(policy_legend(results))
+
+
+def _policies_panel(title: str, results: Sequence[PolicyReplay]) -> Rows:
+    note = " ".join(f"{column.capitalize()}: {text}." for column, text in policy_legend(results).items())
+    rows = [[column.value(each) for column in POLICY_COLUMNS] for each in results]
+    return Rows(title, [column.title.capitalize() for column in POLICY_COLUMNS], rows, note)
+
+
+# `context`: show where the window of a logged session goes, and what policies would have sent.
+
+
+def _add_context(parser: Parser) -> None:
+    add_input(parser, "a transcript, requests or messages; - for stdin")
+    add_budget(parser, required=False, text="budget at which to compare policies; default: half the largest prompt")
+    parser.add_argument(
+        "--conversation",
+        type=int,
+        metavar="N",
+        help="which conversation to show, counting from 1; default: the largest",
+    )
+    _add_comparison(parser)
+
+
+def _context(options: Any, screen: Screen) -> int:
+    """Write the usage, or a page of it."""
+    # A mistake need not wait for a long log.
+    policies = _policies_of(options.policy)
+    if options.budget is not None:
+        parse_amount(options.budget)
+    log = _read(options.file, options.max_line, screen)
+    with errors_about(options.file), progress_bar(screen) as progress:
+        usage = context_usage(_chosen(log, options), counter=options.counter)
+        budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
+        # The budget also has to hold what is not in the file.
+        room = budget - usage.not_in_file
+        results = replay(usage.history, room, policies, counter=usage.counter, progress=progress) if room > 0 else ()
+    findings = relevant_findings(usage)
+    if options.html is not None:
+        # A page may be shared, and a path may reveal more than the name of the file.
+        name = Path(name_of(options.file)).name
+        write_page(options.html, _context_page(name, usage, findings, budget, results), screen)
+    if options.json:
+        policies_sent = [policy_document(each) for each in results]
+        screen.json({**usage_document(usage), "instead": {"budget": budget, "policies": policies_sent}})
+    elif options.html is None:
+        screen.lines(_usage_lines(options.file, log, usage, findings, screen))
+        hidden = f", {usage.not_in_file:,} of them not in the file" if usage.not_in_file else ""
+        screen.lines(paragraph(f"ALTERNATIVES at {budget:,} tokens per prompt{hidden}", screen.width, code=HEADING))
+        if results:
+            _write_policies(results, screen)
+        else:
+            screen.text("  The part that is not in the file exceeds this budget: pass a larger --budget.")
+    return OK
+
+
+def _chosen(log: Log, options: Any) -> Log | History:
+    number: int | None = options.conversation
+    if number is None:
+        return log
+    if not 1 <= number <= len(log.histories):
+        raise InputError(f"there is no conversation {number}: the file has {len(log.histories)}")
+    return log.histories[number - 1]
+
+
+# In the terminal.
+
+
+_MAX_TOOLS, _MAX_FINDINGS = 8, 5
+# ANSI's code for cyan, the colour of bars.
+_BAR = "36"
+
+
+def _usage_lines(path: str, log: Log, usage: ContextUsage, findings: Sequence[Finding], screen: Screen) -> list[Line]:
+    """Describe the usage of the window in a session of the log; a blank line ends each section."""
+    largest = [
+        Row(
+            (
+                Span(count(part.tokens)),
+                Span(share(part.tokens, usage.total)),
+                Span(count(part.message) if part.message >= 0 else "-"),
+            ),
+            visible(label_of(part), laid_out=True),
+        )
+        for part in usage.largest
+    ]
+    redundant = [
+        Row((Span(count(each.tokens)), Span(share(each.tokens, usage.total)), Span(count(each.parts))), what)
+        for what, each in redundant_parts(usage).items()
+    ]
+    lint = [
+        Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
+        for each in findings[:_MAX_FINDINGS]
+    ]
+    return [
+        *_headline(path, log, usage, screen),
+        *_section(
+            "WHERE THE WINDOW GOES", "<what >parts >tokens >share <", _window_rows(usage, screen), screen, text=""
+        ),
+        *_section("THE LARGEST PARTS", ">tokens >share >message", largest, screen),
+        *_section("REDUNDANT" if redundant else "REDUNDANT: nothing", ">tokens >share >parts", redundant, screen),
+        *_section(
+            f"LINT: {plural(len(findings), 'finding') if lint else 'nothing that the provider would reject'}",
+            ">message < <rule",
+            lint,
+            screen,
+        ),
+        *_growth_lines(usage, screen),
+    ]
+
+
+def _section(heading: str, columns: str, rows: Sequence[Row], screen: Screen, *, text: str = "what") -> list[Line]:
+    """Lay out a table below its heading; without rows, the heading says it all."""
+    if not rows:
+        return [[Span(heading, HEADING)], []]
+    table = Table(columns.split(" "), rows, screen.width)
+    return [[Span(heading, HEADING)], *table.titles(text), *table.lines(rows), []]
+
+
+def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
+    history = usage.history
+    model = f"{history.model}, " if history.model else ""
+    facts = f"{model}{plural(len(usage.growth), 'call')}, {plural(len(history.messages), 'message')}"
+    lines = paragraph(visible(f"{name_of(path)}: {facts}"), screen.width, code=HEADING)
+    if len(log.histories) > 1:
+        number = next(n for n, each in enumerate(log.histories, 1) if each is history)
+        others = f"conversation {number} of {len(log.histories)}; --conversation N shows another"
+        lines += paragraph(others, screen.width)
+    place = f", call {usage.call}" if usage.call else ""
+    counter = usage.counter.name
+    who = f"by the provider, its parts by {counter}" if usage.counted_by else f"by {counter}"
+    lines += paragraph(f"largest prompt: {plural(usage.total, 'token')}{place}", screen.width)
+    return [*lines, *paragraph(f"counted {who}", screen.width), []]
+
+
+def _window_rows(usage: ContextUsage, screen: Screen) -> list[Row]:
+    rows: list[Row] = []
+    by_kind: dict[str, list[WindowShare]] = {}
+    for row in usage.rows:
+        by_kind.setdefault(row.kind, []).append(row)
+    for kind, shares in by_kind.items():
+        rows.append(_share_row(kind, shares, usage, screen, HEADING))
+        if shares[0].tool:
+            named, rest = shares[:_MAX_TOOLS], shares[_MAX_TOOLS:]
+            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
+            if rest:
+                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
+    return rows
+
+
+def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
+    tokens, parts = sum(each.tokens for each in shares), sum(each.parts for each in shares)
+    bar = screen.bar(tokens / max(1, usage.total), max(10, screen.width - 62))
+    return Row(
+        (
+            Span(label, code),
+            Span(count(parts) if parts else "", QUIET),
+            Span(count(tokens)),
+            Span(share(tokens, usage.total)),
+            Span(bar, _BAR if code == HEADING else QUIET),
+        )
+    )
+
+
+def _growth_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
+    growth = usage.growth
+    if len(growth) < 2:
+        return []
+    marks = [each.compacted for each in growth]
+    compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
+    heading = f"GROWTH, in tokens per prompt: {plural(len(growth), 'call')}{compacted}"
+    return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
+
+
+def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
+    """Draw a column chart of the calls: several calls per column, or several columns per call."""
+    room = screen.width - 14
+    width = max(1, min(3, room // len(values)))
+    step = -(-len(values) * width // room)
+    groups = [slice(n, n + step) for n in range(0, len(values), step)]
+    tops = [max(values[group]) for group in groups]
+    height, top = 6, max(tops)
+    for level in range(height, 0, -1):
+        label = count(top * level // height) if level in {height, height // 2} else ""
+        blocks = "".join(screen.column(each / max(1, top) * height - (level - 1)) * width for each in tops)
+        yield [Span(f"  {label:>9} "), Span(blocks, _BAR)]
+    axis = "".join("C" + " " * (width - 1) if any(marks[group]) else " " * width for group in groups)
+    # Label the first and the last call, where no mark is in the way.
+    last = str(len(values))
+    axis = axis if axis.startswith("C") else "1" + axis[1:]
+    has_room = "C" not in axis[-len(last) :] and len(axis) >= len(last) + 2
+    axis = axis[: -len(last)] + last if has_room else axis
+    yield [Span(f"  {'call':>9} "), Span(axis, QUIET)]
+
+
+# On a page.
+
+
+# More would be too thin to see, and slow to draw.
+_MAX_BANDS = 2_000
+
+
+def _context_page(
+    name: str, usage: ContextUsage, findings: Sequence[Finding], budget: int, results: Sequence[PolicyReplay]
+) -> str:
+    """Make a page of where the window of a session goes."""
+    redundant = sum(each.tokens for each in redundant_parts(usage).values())
+    counted = f"counted by {'the provider' if usage.counted_by else usage.counter}"
+    panels: list[Panel] = [
+        Figures(
+            [
+                Figure("Largest prompt", usage.total, counted),
+                Figure("Calls", len(usage.growth), f"the largest is call {usage.call}" if usage.call else ""),
+                Figure("Messages", len(usage.history.messages), plural(len(usage.history.compactions), "compaction")),
+                Figure(
+                    "Redundant", redundant, f"{share(redundant, usage.total)}: results fetched again, repeated texts"
+                ),
+            ]
+        ),
+        Bars(
+            "The largest prompt, by its parts",
+            [
+                Bar(
+                    f"{row.kind}: {row.tool}" if row.tool else row.kind,
+                    row.tokens,
+                    plural(row.parts, "part") if row.parts else "",
+                    row.kind,
+                )
+                for row in usage.rows
+            ],
+        ),
+        *_growth_panels(usage),
+        Rows(
+            "The largest parts",
+            ("What", "Message", "Tokens", "Share"),
+            [
+                (
+                    label_of(part),
+                    part.message if part.message >= 0 else None,
+                    part.tokens,
+                    share(part.tokens, usage.total),
+                )
+                for part in usage.largest
+            ],
+        ),
+    ]
+    if findings:
+        found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
+        panels.append(Notes(f"What the provider would reject: {plural(len(found), 'finding')}", found))
+    if results:
+        panels.append(_policies_panel(f"Alternatives at {budget:,} tokens per prompt", results))
+    return render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
+
+
+def _growth_panels(usage: ContextUsage) -> list[Panel]:
+    """Chart the prompts from call to call, with the size and lifetime of each part."""
+    if len(usage.growth) < 2:
+        return []
+    bands = bands_of(usage)
+    kept = sorted(bands, key=lambda band: band.size, reverse=True)[:_MAX_BANDS]
+    shown = {id(band) for band in kept}
+    note = "Each band is a part of the prompt, from the call that first sent it to the last."
+    if usage.counted_by:
+        note += " The line is what the provider counted."
+    if len(kept) < len(bands):
+        note += f" The {plural(len(bands) - len(kept), 'smallest part')} are left out."
+    chart = GrowthChart(
+        "How the prompt grew",
+        [each.tokens for each in usage.growth],
+        [band for band in bands if id(band) in shown],
+        [Mark(i, "compacted") for i, each in enumerate(usage.growth) if each.compacted],
+        note=note,
+    )
+    rows = [
+        (band.label, band.group, band.size, band.start + 1, band.end + 1, int(band.size) * (band.end - band.start + 1))
+        for band in kept
+    ]
+    columns = ("What", "Group", "Tokens", "First call", "Last call", "Sent in total")
+    sent = sorted(rows, key=lambda row: row[5], reverse=True)
+    return [chart, Rows("The life of each part", columns, sent, "The largest totals first.")]
+
+
+# `replay`: show what policies would have sent at each call of logged sessions.
+
+
+def _add_replay(parser: Parser) -> None:
+    add_input(parser, "transcripts or logs of requests; - for stdin", several="LOG")
+    add_budget(parser)
+    usual = CacheRates()
+    for name, rate, token in (("read", usual.read, "a cached token"), ("write", usual.write, "any other token")):
+        text = f"price of {token}; default: {rate}"
+        parser.add_argument(f"--cache-{name}", type=float, default=rate, metavar="RATE", help=text)
+    _add_comparison(parser)
+
+
+def _replay(options: Any, screen: Screen) -> int:
+    """Write a line for each policy, over all sessions."""
+    check_files(options.files)
+    # A share may be of the window of the model in a log, but a mistake need not wait for it.
+    parse_amount(options.budget)
+    results, budget, sessions = _replayed(options, screen)
+    calls, conversations = results[0].calls, plural(sessions, "conversation")
+    if options.html is not None:
+        figures = [Figure("Calls", calls, f"in {conversations}"), Figure("Budget", budget, "tokens")]
+        sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results], shares=False)
+        page = render_panels("Replay", [Figures(figures), sent, _policies_panel("Policies", results)])
+        write_page(options.html, page, screen)
+    if options.json:
+        policies = [policy_document(each) for each in results]
+        screen.json({"budget": budget, "sessions": sessions, "policies": policies})
+    elif options.html is None:
+        screen.heading(f"{plural(calls, 'call')} in {conversations}, at {plural(budget, 'token')} each")
+        _write_policies(results, screen)
+    return OK
+
+
+def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, int]:
+    """Replay all files, one after the other. Return the sums, the budget, and the number of conversations."""
+    policies = _policies_of(options.policy)
+    rates = CacheRates(options.cache_read, options.cache_write)
+    if not all(0 <= rate < inf for rate in rates):
+        raise InputError("a rate must be a finite number, 0 or more")
+    budgets: set[int] = set()
+    results: list[PolicyReplay] = []
+    sessions = 0
+    for path in options.files:
+        try:
+            log = _read(path, options.max_line, screen)
+        except _NoConversationError as error:
+            # Among many transcripts, some are often empty.
+            if len(options.files) == 1:
+                raise
+            screen.warn(str(error))
+            continue
+        budgets |= {budget_of(options, history.model) for history in log.histories}
+        if len(budgets) > 1:
+            raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
+        [budget] = budgets
+        sessions += len(log.histories)
+        with errors_about(path), progress_bar(screen) as progress:
+            found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
+        results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
+    if not results:
+        raise InputError("no conversation found in any of the files")
+    [budget] = budgets
+    return results, budget, sessions
+
+
+VERBS = {
+    "context": Verb(
+        _context,
+        _add_context,
+        """
+pycupel demo transcript > session.jsonl
+pycupel context session.jsonl
+""",
+    ),
+    "replay": Verb(_replay, _add_replay, "pycupel demo transcript | pycupel replay - -b 12000 -p newest-first -p chat"),
+}

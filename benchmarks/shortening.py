@@ -20,7 +20,7 @@ from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
 from pycupel import ContextItem, RecencyScorer
 from pycupel.errors import UnitTooLargeError
-from pycupel.kernels.versions import choose
+from pycupel.kernels.versions import choose_versions
 from pycupel.messages import select_messages
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import ShortenContext
@@ -237,7 +237,7 @@ def print_kernel(seconds: float) -> bool:
             values = [[round(10_000 * each * (0.5 + 0.5 * score)) for each in held] for score in column]
             for share in (0.05, 0.15, 0.4, 0.7):
                 name = f"scores {scores}, units by {units}, {share:.0%} of the tokens"
-                works[name] = partial(choose, sizes, values, int(total * share))
+                works[name] = partial(choose_versions, sizes, values, int(total * share))
     best = best_of(works, seconds)
     floor = best.pop("floor")
     print(f"\nThe kernel, 1,000 items with three versions each (at most {MOST_FLOORS:.0f} floors)")

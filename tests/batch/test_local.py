@@ -13,7 +13,7 @@ import pytest
 
 from pycupel import Policy, ReflexiveScorer
 from pycupel.batch import chunks, chunks as local
-from pycupel.batch.chunks import Chunk, Job, Part, process, read_chunks
+from pycupel.batch.chunks import Chunk, ChunkResult, Job, process, read_chunks
 from pycupel.errors import CupelError, DocumentError
 from tests.batch.requests import write_log
 
@@ -100,7 +100,7 @@ def test_a_worker_answers_each_chunk_with_its_part(log: Path, monkeypatch: pytes
     first, second, *_ = chunks_of(log)
     ready, *parts = serve(monkeypatch, first, second, None)
     assert ready == "ready"
-    assert [part[:3] for part in parts if isinstance(part, Part)] == [
+    assert [part[:3] for part in parts if isinstance(part, ChunkResult)] == [
         process(each, JOB)[:3] for each in (first, second)
     ]
 
@@ -113,7 +113,7 @@ def test_a_worker_sends_what_is_raised(log: Path, monkeypatch: pytest.MonkeyPatc
     """An error of ours is for the user, any other one for whoever reads its traceback."""
     for raised in (DocumentError("is damaged"), MemoryError("full")):
 
-        def fail(*_: object, raised: Exception = raised) -> Part:
+        def fail(*_: object, raised: Exception = raised) -> ChunkResult:
             raise raised
 
         monkeypatch.setattr(local, "process", fail)

@@ -19,7 +19,7 @@ import pytest
 
 from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, chunks as local, run_batch, select_request
-from pycupel.batch.chunks import Chunk, Job, Part, process
+from pycupel.batch.chunks import Chunk, ChunkResult, Job, process
 from pycupel.batch.output import Output
 from pycupel.errors import DocumentError, InvalidArgumentError, MissingExtraError
 from tests.batch.requests import content_of, request, rows_in, write_log
@@ -163,7 +163,7 @@ def test_progress_after_a_resume_never_goes_back(log: Path, tmp_path: Path, monk
     for number in (1, 2, 4):
         (tmp_path / "out" / f"part-{number:06}.jsonl").unlink()
 
-    def run_backwards(remaining: Iterable[Chunk], job: Job, _workers: int) -> Iterator[Part]:
+    def run_backwards(remaining: Iterable[Chunk], job: Job, _workers: int) -> Iterator[ChunkResult]:
         for chunk in [*remaining][::-1]:
             yield process(chunk, job)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pycupel.batch import chunks
-from pycupel.batch.chunks import Part
+from pycupel.batch.chunks import ChunkResult
 from pycupel.batch.output import Output
 from pycupel.cli import tools
 from pycupel.cli.output import Screen
@@ -131,7 +131,7 @@ def test_the_bar_goes_before_an_error_is_written(log: str, tmp_path: Path, monke
     monkeypatch.setattr(chunks, "_REQUESTS", 4)
     write = Output.write
 
-    def fail_later(output: Output, part: Part) -> None:
+    def fail_later(output: Output, part: ChunkResult) -> None:
         if part.number:
             raise OSError("no space left")
         write(output, part)
@@ -146,7 +146,7 @@ def test_the_bar_goes_before_an_error_is_written(log: str, tmp_path: Path, monke
 
 
 def test_an_interrupted_job_says_how_to_go_on(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(output: Output, part: Part) -> None:
+    def interrupted(output: Output, part: ChunkResult) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Output, "write", interrupted)
@@ -181,7 +181,7 @@ def test_sigterm_is_left_alone_outside_of_the_main_thread_and_after_the_job(log:
 
 
 def test_sigterm_interrupts_the_job(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def terminated(output: Output, part: Part) -> None:
+    def terminated(output: Output, part: ChunkResult) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(Output, "write", terminated)

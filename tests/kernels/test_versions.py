@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from pycupel.kernels import versions, versions as core
-from pycupel.kernels.versions import Choice, choose, choose_in_order
+from pycupel.kernels.versions import VersionChoice, choose_in_order, choose_versions
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
@@ -20,8 +20,10 @@ class Instance(NamedTuple):
     capacity: int
     required: int | None = None
 
-    def solved(self) -> Choice:
-        return choose(self.weights, self.values, self.capacity, () if self.required is None else (self.required,))
+    def solved(self) -> VersionChoice:
+        return choose_versions(
+            self.weights, self.values, self.capacity, () if self.required is None else (self.required,)
+        )
 
     def weight(self, chosen: list[int]) -> int:
         return sum(self.weights[i][k] for i, k in enumerate(chosen) if k >= 0)
@@ -42,7 +44,7 @@ class Instance(NamedTuple):
         return max(self.value(list(each)) for each in product(*options) if self.weight(list(each)) <= self.capacity)
 
 
-def check(instance: Instance, choice: Choice) -> None:
+def check(instance: Instance, choice: VersionChoice) -> None:
     assert len(choice.versions) == len(instance.weights)
     assert all(-1 <= k < len(sizes) for k, sizes in zip(choice.versions, instance.weights, strict=True))
     assert instance.weight(choice.versions) <= instance.capacity
@@ -73,17 +75,17 @@ def test_the_answer_is_always_the_same() -> None:
     ],
 )
 def test_ties_and_edges(weights: list[list[int]], values: list[list[int]], capacity: int, chosen: list[int]) -> None:
-    assert choose(weights, values, capacity).versions == chosen
+    assert choose_versions(weights, values, capacity).versions == chosen
 
 
 def test_a_required_item_is_chosen_without_value_but_not_beyond_the_capacity() -> None:
-    assert choose([[5, 3], [5]], [[0, 0], [9]], 5, required=[0]).versions == [0, -1]
-    assert choose([[9], [5]], [[9], [9]], 5, required=[0]).versions == [-1, 0]
+    assert choose_versions([[5, 3], [5]], [[0, 0], [9]], 5, required=[0]).versions == [0, -1]
+    assert choose_versions([[9], [5]], [[9], [9]], 5, required=[0]).versions == [-1, 0]
 
 
 def test_prices_that_floats_cannot_tell_apart() -> None:
     large = 10**17
-    assert choose([[10], [10], [4]], [[large], [large + 1], [1]], 13).versions == [-1, 0, -1]
+    assert choose_versions([[10], [10], [4]], [[large], [large + 1], [1]], 13).versions == [-1, 0, -1]
 
 
 def test_a_search_stops_once_enough_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +132,7 @@ def test_a_table_that_would_be_too_large_is_not_built(monkeypatch: pytest.Monkey
 def test_what_is_decided_stays_out_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "_FREE_STATES", 0)
     monkeypatch.setattr(core, "_CELLS_PER_STATE", 10**9)
-    assert choose([[2], [3], [1]], [[3], [2], [4]], 2).versions == [-1, -1, 0]
+    assert choose_versions([[2], [3], [1]], [[3], [2], [4]], 2).versions == [-1, -1, 0]
 
 
 def test_an_item_with_very_many_versions() -> None:

@@ -225,7 +225,8 @@ def test_what_the_parser_of_yaml_says_is_told(text: str, form: PolicyFormat) -> 
 )
 def test_what_is_nested_too_deeply_is_refused(text: str, form: PolicyFormat) -> None:
     """No RecursionError, whoever meets it first; YAML can even write what contains itself."""
-    assert parsing(text, form).endswith(("is nested more than 64 levels deep", "from a unicode string", "10,000 nodes"))
+    endings = ("is nested more than 64 levels deep", "it is nested too deeply", "10,000 nodes")
+    assert parsing(text, form).endswith(endings)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ class Job(NamedTuple):
     """Whether parts are Parquet files instead of JSON lines."""
 
 
-class Part(NamedTuple):
+class ChunkResult(NamedTuple):
     """The result of a chunk."""
 
     number: int
@@ -131,7 +131,7 @@ def _next_lines(lines: IO[bytes], first: int, max_line: int, *, can_go_back: boo
     return lines.read(size)
 
 
-def process(chunk: Chunk, job: Job) -> Part:
+def process(chunk: Chunk, job: Job) -> ChunkResult:
     """Select every request of a chunk."""
     tally = Tally()
     rows = _rows(chunk, job, tally)
@@ -139,7 +139,7 @@ def process(chunk: Chunk, job: Job) -> Part:
     # Adding it to an empty tally finds the slowest requests of the chunk.
     counted = Tally()
     counted.add(tally)
-    return Part(chunk.number, counted.counts["requests"], payload, counted)
+    return ChunkResult(chunk.number, counted.counts["requests"], payload, counted)
 
 
 def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
@@ -261,7 +261,7 @@ def check_sendable(job: Job) -> None:
             ) from error
 
 
-def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[Part]:
+def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[ChunkResult]:
     """Yield the parts as they are completed.
 
     Raises:
@@ -296,7 +296,7 @@ class _Pool:
         self._busy: dict[Any, Chunk | None] = {}
         self._lost: set[int] = set()
 
-    def run(self, chunks: Iterator[Chunk], workers: int) -> Iterator[Part]:
+    def run(self, chunks: Iterator[Chunk], workers: int) -> Iterator[ChunkResult]:
         """Yield the parts as they are completed, and end the workers when they have nothing left to do."""
         # A worker takes a while to start. Until then, the first chunks wait here.
         waiting = deque(islice(chunks, workers))
@@ -308,7 +308,7 @@ class _Pool:
                 if done is not None:
                     # The worker gets its next chunk first: it need not wait until the part is written.
                     self._send(pipe, waiting.popleft() if waiting else next(chunks, None))
-                if isinstance(done, Part):
+                if isinstance(done, ChunkResult):
                     yield done
         for each in self._processes:
             each.join()
@@ -332,7 +332,7 @@ class _Pool:
         else:
             self._busy[pipe] = chunk
 
-    def _received(self, pipe: Any, waiting: deque[Chunk]) -> Part | str | None:
+    def _received(self, pipe: Any, waiting: deque[Chunk]) -> ChunkResult | str | None:
         """Return a part, or that a worker is ready; None if it is dead, and has been replaced."""
         chunk = self._busy.pop(pipe)
         try:
@@ -343,7 +343,7 @@ class _Pool:
             return None
         if isinstance(result, Exception):
             raise result
-        done: Part | str = result
+        done: ChunkResult | str = result
         return done
 
     def _replaced(self, chunk: Chunk | None) -> Chunk:
@@ -408,7 +408,7 @@ def _serve(pipe: Any, watched: Any, job: Job) -> None:
             pipe.send(_result(chunk, job))
 
 
-def _result(chunk: Chunk, job: Job) -> Part | Exception:
+def _result(chunk: Chunk, job: Job) -> ChunkResult | Exception:
     try:
         return process(chunk, job)
     except Exception as error:  # noqa: BLE001 - raised again in the other process

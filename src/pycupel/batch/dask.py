@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from pycupel.batch.chunks import Chunk, Job, Part, process
+from pycupel.batch.chunks import Chunk, ChunkResult, Job, process
 from pycupel.extras import load_extra
 
 
-def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[Part]:
+def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[ChunkResult]:
     """Yield the parts as they are completed. If a worker dies, another one gets its chunk."""
     distributed = load_extra("distributed", extra="dask", package="dask[distributed]", purpose="the engine dask")
     cluster: Any = None
@@ -26,7 +26,7 @@ def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | N
         # Dask runs equal tasks once, but each of several equal chunks needs its own part.
         running = distributed.as_completed(_submitted(client, islice(remaining, most), job))
         for future in running:
-            part: Part = future.result()
+            part: ChunkResult = future.result()
             running.update(_submitted(client, islice(remaining, 1), job))
             yield part
     finally:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
-from pycupel.batch.chunks import Job, Part
+from pycupel.batch.chunks import ChunkResult, Job
 from pycupel.batch.request import is_object, policy_hash, policy_text
 from pycupel.batch.tally import BatchSummary, Tally, is_saved_tally
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
@@ -123,7 +123,7 @@ class Output:
                     done[number] = Tally(saved)
         return done
 
-    def write(self, part: Part) -> None:
+    def write(self, part: ChunkResult) -> None:
         """Write a part, and then its tally, which says that the part is complete."""
         self._write(self._part_name(part.number), part.payload)
         self._write(self._tally_name(part.number), _text({**part.tally.saved(), "part": _identity(part.payload)}))

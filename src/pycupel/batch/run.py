@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from pycupel.batch.arrow import is_parquet
-from pycupel.batch.chunks import Chunk, Job, Part, read_chunks
+from pycupel.batch.chunks import Chunk, ChunkResult, Job, read_chunks
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
 from pycupel.compressed import MAX_LINE
@@ -95,7 +95,7 @@ def run_batch(
 def _write_rows(
     out: Output,
     done: Mapping[int, Tally],
-    run: Callable[[Iterable[Chunk]], Iterator[Part]],
+    run: Callable[[Iterable[Chunk]], Iterator[ChunkResult]],
     chunks: Iterable[Chunk],
     progress: Callable[[int, float], object] | None,
 ) -> BatchSummary:
@@ -154,7 +154,7 @@ class _Remaining:
 
 def _engine(
     name: str, scheduler: str | None, workers: int | None, job: Job
-) -> Callable[[Iterable[Chunk]], Iterator[Part]]:
+) -> Callable[[Iterable[Chunk]], Iterator[ChunkResult]]:
     """Return the engine of that name, ready to run the job."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
     from pycupel.batch.chunks import MAX_WORKERS, available_workers, check_sendable, run_local  # noqa: PLC0415

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from pycupel import errors
 from pycupel.conformance import vectors as build
-from pycupel.conformance.vectors import Table, VectorError, choose, is_list, reject_misspelt, require, section, tables
+from pycupel.conformance.vectors import TomlTable, VectorError, reject_misspelt, require, section, spelled, tables
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
+from pycupel.fields import is_list
 from pycupel.model import ContextItem
 from pycupel.protocols import Placer, Scorer, SliceOutcome
 from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
@@ -27,7 +28,7 @@ class MismatchError(Exception):
     """The implementation does not do what the vector expects."""
 
 
-def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> None:
+def compare_overflow(overflows: Sequence[OverflowEvent], expected: TomlTable) -> None:
     """Raise unless there was one overflow, of the expected size."""
     tokens = require(expected, "tokens_over_budget", "[expected.overflow]")
     reject_misspelt(expected, "[expected.overflow]", ("tokens_over_budget", "contents"))
@@ -37,7 +38,7 @@ def compare_overflow(overflows: Sequence[OverflowEvent], expected: Table) -> Non
     same("overflowing items", contents, expected.get("contents", contents))
 
 
-def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float) -> None:
+def compare_diagnostics(report: SelectionReport, expected: TomlTable, epsilon: float) -> None:
     """Raise unless the report is as expected, as far as the vector says."""
     summary = section(expected, "summary")
     reject_misspelt(expected, "[expected.diagnostics]", ("included", "excluded", "shortfalls", "summary"))
@@ -56,8 +57,8 @@ def compare_diagnostics(report: SelectionReport, expected: Table, epsilon: float
 
 
 def _entries(
-    name: str, items: Sequence[Any], expected: Table, epsilon: float
-) -> Iterable[tuple[IncludedItem | ExcludedItem, Table, str]]:
+    name: str, items: Sequence[Any], expected: TomlTable, epsilon: float
+) -> Iterable[tuple[IncludedItem | ExcludedItem, TomlTable, str]]:
     """Pair the entries of a report with those of the vector, and check that contents and scores match."""
     entries = tables(expected, name)
     contents = [require(entry, "content", f"an entry of {name}") for entry in entries]
@@ -68,14 +69,14 @@ def _entries(
         yield each, entry, where
 
 
-def _compare_reason(excluded: IncludedItem | ExcludedItem, entry: Table, where: str) -> None:
+def _compare_reason(excluded: IncludedItem | ExcludedItem, entry: TomlTable, where: str) -> None:
     reason: Any = excluded.reason
     same(f"reason of {entry['content']!r}", type(reason).__name__, require(entry, "exclusion_reason", where))
     for name in getattr(reason, "__match_args__", ()):
         same(f"{name} of {entry['content']!r}", getattr(reason, name), require(entry, name, where))
 
 
-def same_shortfalls(shortfalls: Iterable[Any], expected: Table) -> None:
+def same_shortfalls(shortfalls: Iterable[Any], expected: TomlTable) -> None:
     """Raise unless the shortfalls are those of the table, in order."""
     fields = ("kind", "required_count", "satisfied_count")
     entries = tables(expected, "shortfalls")
@@ -98,7 +99,7 @@ def same_score(what: str, actual: float, expected: Any, epsilon: float) -> None:
         raise MismatchError(f"{what}: expected {expected!r}, got {actual!r} (epsilon {epsilon!r})")
 
 
-def epsilon_of(vector: Table) -> float:
+def epsilon_of(vector: TomlTable) -> float:
     """Return a vector's tolerance for scores."""
     epsilon = section(vector, "tolerance").get("score_epsilon", 1e-9)
     if not _is_number(epsilon) or not 0 < epsilon <= _MAX_EPSILON:
@@ -129,7 +130,7 @@ _OUTCOMES = (
 )
 
 
-def check_statements(vector: Table, stage: str) -> None:
+def check_statements(vector: TomlTable, stage: str) -> None:
     """Reject a vector with statements that its stage would ignore: misspelt, in the wrong list, or without an outcome.
 
     Raises:
@@ -149,12 +150,12 @@ def check_statements(vector: Table, stage: str) -> None:
         _check_outcome(vector, expected, stage)
 
 
-def expected_of(vector: Table) -> Table:
+def expected_of(vector: TomlTable) -> TomlTable:
     """Return the table `[expected]`; empty if there is none, or a list of scores instead."""
     return {} if is_list(vector.get("expected")) else section(vector, "expected")
 
 
-def _check_lists(vector: Table, stage: str) -> None:
+def _check_lists(vector: TomlTable, stage: str) -> None:
     own = _items_of(stage)
     other = "items" if own == "scored_items" else "scored_items"
     if other in vector:
@@ -163,7 +164,7 @@ def _check_lists(vector: Table, stage: str) -> None:
         raise VectorError("expected_output is for pipeline vectors")
 
 
-def _check_error(vector: Table, expected: Table) -> None:
+def _check_error(vector: TomlTable, expected: TomlTable) -> None:
     ignored = [name for name in _OUTCOMES if name in expected]
     if "expected_output" in vector:
         ignored.append("expected_output")
@@ -171,7 +172,7 @@ def _check_error(vector: Table, expected: Table) -> None:
         raise VectorError(f"a vector that expects an error has no outcome to compare with {', '.join(ignored)}")
 
 
-def _check_outcome(vector: Table, expected: Table, stage: str) -> None:
+def _check_outcome(vector: TomlTable, expected: TomlTable, stage: str) -> None:
     if "error_message" in expected:
         raise VectorError("error_message requires error")
     # Misspelt items, ignored like any unknown field (CV-02), would leave nothing to run.
@@ -206,12 +207,12 @@ _ERRORS: Mapping[str, type[errors.CupelError]] = {
 class _Stage(NamedTuple):
     """How vectors of a stage are run: build what they describe, run it, and compare the outcome."""
 
-    build: Callable[[Table], object]
-    run: Callable[[Table], Any]
-    compare: Callable[[Table, Any], None]
+    build: Callable[[TomlTable], object]
+    run: Callable[[TomlTable], Any]
+    compare: Callable[[TomlTable, Any], None]
 
 
-def check_vector(vector: Table) -> None:
+def check_vector(vector: TomlTable) -> None:
     """Run a vector.
 
     Raises:
@@ -219,7 +220,7 @@ def check_vector(vector: Table) -> None:
         VectorError: the vector cannot be run, or does not state what it expects.
     """
     test = require(vector, "test", "the vector")
-    name = choose("stage", require(test, "stage", "[test]"), _STAGES)
+    name = spelled("stage", require(test, "stage", "[test]"), _STAGES)
     stage = _STAGES[name]
     check_statements(vector, name)
     # A wrong tolerance is a mistake even if there are no scores to compare.
@@ -232,9 +233,9 @@ def check_vector(vector: Table) -> None:
         stage.compare(vector, stage.run(vector))
 
 
-def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
+def _expect_error(action: Callable[[TomlTable], object], vector: TomlTable) -> None:
     expected = section(vector, "expected")
-    error_type = _ERRORS[choose("error", expected["error"], _ERRORS)] if "error" in expected else errors.CupelError
+    error_type = _ERRORS[spelled("error", expected["error"], _ERRORS)] if "error" in expected else errors.CupelError
     try:
         action(vector)
     except (errors.CupelError, TypeError) as error:
@@ -247,7 +248,7 @@ def _expect_error(action: Callable[[Table], object], vector: Table) -> None:
     raise MismatchError(f"expected {error_type.__name__}, but there was no error")
 
 
-def _build_strategy(registry: Registry, vector: Table) -> Any:
+def _build_strategy(registry: Registry, vector: TomlTable) -> Any:
     """Build the strategy that a vector of one stage is about."""
     name = require(vector["test"], registry.what, "[test]")
     return build.build_strategy(registry, name, section(vector, "config"))
@@ -256,7 +257,7 @@ def _build_strategy(registry: Registry, vector: Table) -> Any:
 # --- scoring
 
 
-def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
+def _run_scorer(vector: TomlTable) -> dict[str, list[tuple[ContextItem, float]]]:
     scorer: Scorer = _build_strategy(SCORERS, vector)
     items = tuple(map(build.build_item, tables(vector, "items")))
     one_by_one = [scorer.score(item, items) for item in items]
@@ -266,7 +267,7 @@ def _run_scorer(vector: Table) -> dict[str, list[tuple[ContextItem, float]]]:
     }
 
 
-def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
+def _compare_scores(vector: TomlTable, scores: dict[str, list[tuple[ContextItem, float]]]) -> None:
     epsilon = epsilon_of(vector)
     if not tables(vector, "items") and not tables(vector, "expected"):
         raise VectorError("a scoring vector without items checks nothing")
@@ -285,7 +286,7 @@ def _compare_scores(vector: Table, scores: dict[str, list[tuple[ContextItem, flo
 # --- slicing
 
 
-def _run_slicer(vector: Table) -> SliceOutcome:
+def _run_slicer(vector: TomlTable) -> SliceOutcome:
     slicer = _build_strategy(SLICERS, vector)
     scored = [build.build_scored_item(table) for table in tables(vector, "scored_items")]
     budget = build.build_budget(require(vector, "budget", "the vector"))
@@ -295,7 +296,7 @@ def _run_slicer(vector: Table) -> SliceOutcome:
     return outcome
 
 
-def _compare_slice(vector: Table, outcome: SliceOutcome) -> None:
+def _compare_slice(vector: TomlTable, outcome: SliceOutcome) -> None:
     expected = section(vector, "expected")
     selected = require(expected, "selected_contents", "[expected]")
     # As multisets: a set would hide duplicates (CV-07).
@@ -325,13 +326,13 @@ def _count(name: str, count: Any) -> int:
 # --- placing
 
 
-def _run_placer(vector: Table) -> list[str]:
+def _run_placer(vector: TomlTable) -> list[str]:
     placer: Placer = _build_strategy(PLACERS, vector)
     scored = [build.build_scored_item(table) for table in tables(vector, "items")]
     return [item.content for item in placer.place(scored)]
 
 
-def _compare_order(vector: Table, order: list[str]) -> None:
+def _compare_order(vector: TomlTable, order: list[str]) -> None:
     same("order", order, require(section(vector, "expected"), "ordered_contents", "[expected]"))
 
 
@@ -344,7 +345,7 @@ class _PipelineRun(NamedTuple):
     overflows: list[OverflowEvent]
 
 
-def _build_pipeline(vector: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Any:
+def _build_pipeline(vector: TomlTable, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Any:
     return (
         build.build_pipeline(section(vector, "config"), on_overflow),
         [build.build_item(table) for table in tables(vector, "items")],
@@ -352,14 +353,14 @@ def _build_pipeline(vector: Table, on_overflow: Callable[[OverflowEvent], object
     )
 
 
-def _run_pipeline(vector: Table) -> _PipelineRun:
+def _run_pipeline(vector: TomlTable) -> _PipelineRun:
     overflows: list[OverflowEvent] = []
     pipeline, items, budget = _build_pipeline(vector, overflows.append)
     output = [item.content for item in pipeline.run(items, budget)]
     return _PipelineRun(output, pipeline.dry_run(items, budget), overflows)
 
 
-def _compare_run(vector: Table, run: _PipelineRun) -> None:
+def _compare_run(vector: TomlTable, run: _PipelineRun) -> None:
     # A missing list expects an empty output (CV-04).
     expected_output = tables(vector, "expected_output")
     same("output", run.output, [require(entry, "content", "expected_output") for entry in expected_output])

@@ -14,6 +14,7 @@ from pycupel.codecs.records import Field, Record, derive_fields
 from pycupel.codecs.values import list_of
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import DocumentError
+from pycupel.fields import is_list
 from pycupel.model import (
     ContextBudget,
     ContextItem,
@@ -31,7 +32,7 @@ from pycupel.registry import CURVES, PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
 from pycupel.text import describe, quoted
 
-Table = dict[str, Any]
+TomlTable = dict[str, Any]
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -44,7 +45,7 @@ class VectorError(Exception):
     """The vector itself is wrong: it cannot be run, or would pass without checking anything."""
 
 
-def read_vector(path: Path) -> Table:
+def read_vector(path: Path) -> TomlTable:
     """Parse a vector's file, or raise a DocumentError."""
     return parse_toml(add_seconds(path.read_text(encoding="utf-8")))
 
@@ -60,38 +61,33 @@ def require(table: Any, name: str, where: str) -> Any:
         raise VectorError(f"{where} must be a table, not {describe(table)}")
     if name not in table:
         raise VectorError(f"missing field {name!r} in {where}")
-    return cast(Table, table)[name]
+    return cast(TomlTable, table)[name]
 
 
-def reject_misspelt(table: Table, where: str, known: Collection[str]) -> None:
+def reject_misspelt(table: TomlTable, where: str, known: Collection[str]) -> None:
     """Raise if an unknown field is close to a known one. Other unknown fields are ignored (CV-02)."""
     for name in table:
         if name not in known and (near := suggestion(name, known)):
             raise VectorError(f"unknown field {quoted(name)} in {where}{near}")
 
 
-def section(table: Table, name: str) -> Table:
+def section(table: TomlTable, name: str) -> TomlTable:
     """Return a table inside a table; empty if it is missing."""
     inside = table.get(name, {})
     if not isinstance(inside, dict):
         raise VectorError(f"{name} must be a table, not {describe(inside)}")
-    return cast(Table, inside)
+    return cast(TomlTable, inside)
 
 
-def tables(table: Table, name: str) -> list[Table]:
+def tables(table: TomlTable, name: str) -> list[TomlTable]:
     """Return a list of tables inside a table; empty if it is missing."""
-    inside: list[Table] = table.get(name, [])
-    if not is_list(inside) or not all(isinstance(each, dict) for each in cast(list[object], inside)):
+    inside: Any = table.get(name, [])
+    if not is_list(inside) or not all(isinstance(each, dict) for each in inside):
         raise VectorError(f"{name} must be a list of tables, [[{name}]], not {describe(inside)}")
-    return inside
+    return list(inside)
 
 
-def is_list(value: object) -> bool:
-    """Call `isinstance` without narrowing to a list with elements of unknown type."""
-    return isinstance(value, list)
-
-
-def choose(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
+def spelled(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
     """Return the choice that a name spells."""
     choice = find_name(name, choices)
     if choice is None:
@@ -115,7 +111,7 @@ _ITEM_FIELDS = (
 )
 
 
-def build_item(table: Table) -> ContextItem:
+def build_item(table: TomlTable) -> ContextItem:
     """Build an item of `[[items]]` or `[[scored_items]]`."""
     fields = _present(table, *_ITEM_FIELDS)
     if "futureRelevanceHint" in table:
@@ -123,21 +119,21 @@ def build_item(table: Table) -> ContextItem:
     return ContextItem(require(table, "content", "an item"), require(table, "tokens", "an item"), **fields)
 
 
-def build_scored_item(table: Table) -> ScoredItem:
+def build_scored_item(table: TomlTable) -> ScoredItem:
     """Build an item with its `score`."""
     return ScoredItem(build_item(table), float(require(table, "score", "an item")))
 
 
-def build_budget(table: Table) -> ContextBudget:
+def build_budget(table: TomlTable) -> ContextBudget:
     """Build the `[budget]`. If there is only a target, it is also the maximum (CV-05)."""
     target: int = require(table, "target_tokens", "[budget]")
     options = _present(table, "output_reserve", "reserved_slots", "estimation_safety_margin_percent")
     return ContextBudget(table.get("max_tokens", target), target, **options)
 
 
-def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
+def build_pipeline(config: TomlTable, on_overflow: Callable[[OverflowEvent], object] | None = None) -> Pipeline:
     """Build the pipeline of a `[config]`; `on_overflow` is called if the strategy is Proceed."""
-    strategy = choose("overflow strategy", config.get("overflow_strategy", "throw"), OverflowStrategy)
+    strategy = spelled("overflow strategy", config.get("overflow_strategy", "throw"), OverflowStrategy)
     entries = require(config, "scorers", "[config]")
     # A single scorer is used as it is (CS-04, CV-12).
     scorer = entries[0] if len(entries) == 1 else {"type": "composite", "scorers": entries}
@@ -151,7 +147,7 @@ def build_pipeline(config: Table, on_overflow: Callable[[OverflowEvent], object]
     )
 
 
-def build_strategy(registry: Registry, name: Any, config: Table) -> Any:
+def build_strategy(registry: Registry, name: Any, config: TomlTable) -> Any:
     """Build the strategy of that name from the fields of a table."""
     return _build(_STRATEGIES[registry.what], {**config, "type": name})
 
@@ -166,7 +162,7 @@ def _build(strategy: _VectorStrategy, table: Any) -> Any:
         raise VectorError(str(error)) from None
 
 
-def _present(table: Table, *names: str) -> dict[str, Any]:
+def _present(table: TomlTable, *names: str) -> dict[str, Any]:
     return {name: table[name] for name in names if name in table}
 
 
@@ -196,13 +192,13 @@ class _VectorStrategy(Strategy):
 
     def _read(self, value: Any, context: Context) -> Any:
         if isinstance(value, dict):
-            table = cast(Table, value)
+            table = cast(TomlTable, value)
             value = _slicer_table(table) if self.registry is SLICERS else _scorer_table(table)
         return super()._read({"type": value} if isinstance(value, str) else value, context)
 
 
-def _scorer_table(given: Table) -> Table:
-    table: Table = {"tag_weights": [], **given}
+def _scorer_table(given: TomlTable) -> TomlTable:
+    table: TomlTable = {"tag_weights": [], **given}
     if table.get("use_default_weights"):
         table.pop("weights", None)
     if "children" in table:
@@ -211,9 +207,9 @@ def _scorer_table(given: Table) -> Table:
     return table
 
 
-def _slicer_table(given: Table) -> Table:
+def _slicer_table(given: TomlTable) -> TomlTable:
     # The fields of a knapsack, and of an inner slicer that is only named, stand beside those of the outer one.
-    table: Table = {"entries": [], "quotas": [], **given}
+    table: TomlTable = {"entries": [], "quotas": [], **given}
     inner: Any = table.pop("inner_slicer", "greedy")
     if isinstance(inner, str):
         inner = {**table, "type": inner}

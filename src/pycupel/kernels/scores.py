@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar, cast
 # A block is halved when it has twice as many keys. Within a block and among blocks, everything happens in C.
 _BLOCK = 128
 
-K = TypeVar("K")
+_Key = TypeVar("_Key")
 
 
-class SortedSums(Generic[K]):
+class SortedSums(Generic[_Key]):
     """Non-negative numbers by key, and the sums of those with lower keys. Keys are unique.
 
     The keys are in sorted blocks, so an operation looks at the numbers of one block and at the sums of the others.
@@ -31,21 +31,21 @@ class SortedSums(Generic[K]):
     def __len__(self) -> int:
         return sum(map(len, self._keys))
 
-    def __iter__(self) -> Iterator[K]:
+    def __iter__(self) -> Iterator[_Key]:
         """Iterate over the keys, ascending."""
         for keys in self._keys:
             yield from keys
 
-    def __reversed__(self) -> Iterator[K]:
+    def __reversed__(self) -> Iterator[_Key]:
         """Iterate over the keys, descending."""
         for keys in reversed(self._keys):
             yield from reversed(keys)
 
-    def __getitem__(self, key: K) -> int:
+    def __getitem__(self, key: _Key) -> int:
         block = bisect_left(self._last, key)
         return self._numbers[block][bisect_left(self._keys[block], key)]
 
-    def add(self, key: K, number: int) -> None:
+    def add(self, key: _Key, number: int) -> None:
         """Add a new key with its number."""
         self.total += number
         if not self._keys:
@@ -65,7 +65,7 @@ class SortedSums(Generic[K]):
             self._last[block : block + 1] = [keys[_BLOCK - 1], keys[-1]]
             self._sums[block : block + 1] = map(sum, halves)
 
-    def remove(self, key: K) -> None:
+    def remove(self, key: _Key) -> None:
         """Remove a key and its number."""
         block = bisect_left(self._last, key)
         keys, numbers = self._keys[block], self._numbers[block]
@@ -79,7 +79,7 @@ class SortedSums(Generic[K]):
         else:
             del self._keys[block], self._numbers[block], self._last[block], self._sums[block]
 
-    def before(self, key: K) -> int:
+    def before(self, key: _Key) -> int:
         """Return the sum of the numbers of lower keys."""
         block = bisect_left(self._last, key)
         if block == len(self._keys):
@@ -87,12 +87,12 @@ class SortedSums(Generic[K]):
         position = bisect_left(self._keys[block], key)
         return sum(self._sums[:block]) + sum(self._numbers[block][:position])
 
-    def first_above(self, limit: int) -> K:
+    def first_above(self, limit: int) -> _Key:
         """Return the first key whose running sum, its own number included, exceeds the limit. There must be one."""
         totals = list(accumulate(self._sums))
         block = bisect_right(totals, limit)
         before = totals[block] - self._sums[block]
-        key: K = self._keys[block][bisect_right(list(accumulate(self._numbers[block])), limit - before)]
+        key: _Key = self._keys[block][bisect_right(list(accumulate(self._numbers[block])), limit - before)]
         return key
 
 

@@ -128,7 +128,7 @@ class Greedy(NamedTuple):
     price: int
 
 
-def fill(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
+def take_steps(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
     """Take steps, the best price first, then whatever still fits."""
     steps: list[tuple[float, int, int, int, int]] = []
     slack = capacity
@@ -366,7 +366,7 @@ EXACT_ITEMS = 200
 _ENOUGH = 999
 
 
-class Choice(NamedTuple):
+class VersionChoice(NamedTuple):
     """The chosen versions."""
 
     versions: list[int]
@@ -379,9 +379,9 @@ class Choice(NamedTuple):
     """An upper bound of all selections; equal to `value` if the selection is proved to be the best."""
 
 
-def choose(
+def choose_versions(
     weights: Sequence[Sequence[int]], values: Sequence[Sequence[int]], capacity: int, required: Collection[int] = ()
-) -> Choice:
+) -> VersionChoice:
     """Choose at most one version of each item.
 
     Up to 200 items the choice is the best one, unless a table for it would have more than 200 million cells and half a
@@ -395,15 +395,17 @@ def choose(
             capacity: then the lightest of each is chosen, and nothing else.
     """
     many = len(weights) > EXACT_ITEMS
+    # Looked up for every item, and a caller may have a list of as many.
+    must = frozenset(required)
     corners = [
-        hull(sizes, worths, capacity, is_required=item in required)
+        hull(sizes, worths, capacity, is_required=item in must)
         for item, (sizes, worths) in enumerate(zip(weights, values, strict=True))
     ]
-    greedy = fill(corners, capacity)
+    greedy = take_steps(corners, capacity)
     chosen, value, bound = greedy.chosen, greedy.value, greedy.scaled_bound // greedy.unit
     if value < _enough(bound, many=many):
         items = greedy.near if many else range(len(weights))
-        core = Core(weights, values, capacity, required, greedy, items)
+        core = Core(weights, values, capacity, must, greedy, items)
         bound = core.bound
         better = core.search(value, _enough(bound, many=many), many=many)
         if better is not None:
@@ -411,7 +413,7 @@ def choose(
         if core.is_complete:
             bound = value
     _lengthen(chosen, weights, values, capacity - sum([weights[i][k] for i, k in enumerate(chosen) if k >= 0]))
-    return Choice(chosen, value, bound)
+    return VersionChoice(chosen, value, bound)
 
 
 def choose_in_order(
@@ -430,9 +432,10 @@ def choose_in_order(
         For each item the index of its version, or -1 for none.
     """
     chosen = [-1] * len(weights)
-    left = capacity - sum([min(weights[i]) for i in required])
-    for i in sorted(order, key=lambda i: i not in required):
-        room = left + (min(weights[i]) if i in required else 0)
+    must = frozenset(required)
+    left = capacity - sum([min(weights[i]) for i in must])
+    for i in sorted(order, key=lambda i: i not in must):
+        room = left + (min(weights[i]) if i in must else 0)
         fitting = [k for k, weight in enumerate(weights[i]) if weight <= room]
         if fitting:
             chosen[i] = max(fitting, key=weights[i].__getitem__)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
-from pycupel.kernels.versions import choose
+from pycupel.kernels.versions import choose_versions
 from pycupel.messages.cuts import Offer, fill, never_dropped, without_lone_questions
 from pycupel.messages.history import History
 from pycupel.messages.options import Options, Shortening
@@ -479,7 +479,7 @@ def _choose(
     weights = [sizes for sizes, _, _ in rungs]
     values = [[value_of(each, scores[i]) for each in own] for i, (_, own, _) in zip(units, rungs, strict=True)]
     needed = set(required)
-    chosen = choose(weights, values, limit, [k for k, i in enumerate(units) if i in needed]).versions
+    chosen = choose_versions(weights, values, limit, [k for k, i in enumerate(units) if i in needed]).versions
     sizes: dict[int, int] = {}
     texts: dict[int, dict[Key, str]] = {}
     found: dict[int, int] = {}

@@ -82,7 +82,7 @@ def _built(**fields: Any) -> MessageSelection:
     return MessageSelection(**given) if given["report"] is None else ExplainedSelection(**given)
 
 
-CODECS: Mapping[type[Any], Codec] = {
+MESSAGE_CODECS: Mapping[type[Any], Codec] = {
     MessageSelection: Record(_built, [*_FIELDS, Field("report", _REPORT, None)]),
     ExplainedSelection: Record(_built, [*_FIELDS, Field("report", _REPORT)]),
     **{cls: _TYPES[cls] for cls in _PARTS},

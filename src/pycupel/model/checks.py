@@ -272,8 +272,8 @@ def inside(**limits: float) -> Mapping[str, Any]:
 SHARE = number(low=0.0, high=1.0)
 COUNT: Mapping[str, Any] = {"check": checked_count, **inside(low=0)}
 POSITIVE: Mapping[str, Any] = {"check": checked_positive, **inside(above=0)}
-FLAG = rule(checked_bool)
-TEXT = rule(checked_str)
+BOOLEAN = rule(checked_bool)
+STRING = rule(checked_str)
 
 
 def one_of(names: Any) -> Mapping[str, Any]:

@@ -177,7 +177,7 @@ def events(selection: Selection) -> tuple[TraceEvent, ...]:
     rows: list[tuple[object, ...]] = []
     for i, ((seconds, count), entries) in enumerate(zip(run.laps, selection.excluded_by_stage, strict=True)):
         stage, record = STAGES[i], ranking if i < SLICE else selection
-        rows += [(stage, 0.0, 1, text) for text in messages(i, record, entries)]
+        rows += [(stage, 0.0, 1, text) for text in item_messages(i, record, entries)]
         rows.append((stage, seconds * 1e3, count, None))
     return tuple(records(TraceEvent, rows))
 
@@ -196,7 +196,7 @@ def item_events(stage: int, texts: Iterable[str]) -> list[TraceEvent]:
     return list(records(TraceEvent, [(STAGES[stage], 0.0, 1, text) for text in texts]))
 
 
-def messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> list[str]:
+def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> list[str]:
     """Tell each decision of a stage, in numbers; `excluded` is what it excluded."""
     if stage == SCORE:
         return ["Score: %.6g" % score for score in record.all_scores]  # noqa: UP031 - half the time of an f-string

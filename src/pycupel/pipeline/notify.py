@@ -171,7 +171,7 @@ class StageNotifier(Notifier):
                 self._notify_each("record_included", record.included)
         self._notify_each("record_excluded", excluded)
         if self.with_items:
-            events = explain.item_events(stage, explain.messages(stage, record, excluded))
+            events = explain.item_events(stage, explain.item_messages(stage, record, excluded))
             self._events += events
             self._notify_each("record_item_event", events)
         event = TraceEvent(STAGES[stage], seconds * 1e3, count)

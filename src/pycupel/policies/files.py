@@ -23,7 +23,7 @@ from pycupel.text import quoted, shortened
 PolicyFormat = Literal["json", "toml", "yaml"]
 """A format of policy files."""
 
-MAX_BYTES: dict[str, int] = {"json": 1_000_000, "toml": 1_000_000, "yaml": 100_000}
+MAX_FILE_BYTES: dict[str, int] = {"json": 1_000_000, "toml": 1_000_000, "yaml": 100_000}
 """The size of the largest policy in each format. PyYAML needs seconds for what others read in milliseconds."""
 
 # --- JSON
@@ -253,7 +253,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     file_format = _format_of(file)
     with file.open("rb") as stream:
         # One byte over the limit is enough to tell that the file is too large.
-        data = stream.read(MAX_BYTES[file_format] + 1)
+        data = stream.read(MAX_FILE_BYTES[file_format] + 1)
     try:
         _check_size(len(data), file_format)
         return parse_policy(data.decode("utf-8-sig"), file_format)
@@ -334,8 +334,8 @@ def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> s
 
 
 def _check_size(size: int, name: str) -> None:
-    if size > MAX_BYTES[name]:
-        raise DocumentError(f"is larger than {MAX_BYTES[name]:,} bytes, the limit for a policy in {name.upper()}")
+    if size > MAX_FILE_BYTES[name]:
+        raise DocumentError(f"is larger than {MAX_FILE_BYTES[name]:,} bytes, the limit for a policy in {name.upper()}")
 
 
 _SUFFIXES: dict[str, PolicyFormat] = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}

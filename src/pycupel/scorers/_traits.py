@@ -28,7 +28,8 @@ def leaves_of(scorer: Any) -> Shares:
 
 def _is_plain_sum(scorer: Any) -> bool:
     # Only of a class that says so itself: a subclass may compute something else.
-    return "is_sum" in vars(type(scorer)) and scorer.is_sum
+    cls: type[Any] = scorer.__class__
+    return "is_sum" in vars(cls) and cls.is_sum is True
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:

@@ -16,7 +16,7 @@ from pycupel.kernels.scores import integer_rank_shares, overlap_counts, rank_sha
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import (
     SHARE,
-    TEXT,
+    STRING,
     argument_of,
     as_float,
     checked_bool,
@@ -483,10 +483,10 @@ class MetadataKeyScorer:
     reads: ClassVar[str] = "metadata"
     """The field of items that the scorer reads."""
 
-    key: str = field(metadata=TEXT)
+    key: str = field(metadata=STRING)
     """The metadata key."""
 
-    value: str = field(metadata=TEXT)
+    value: str = field(metadata=STRING)
     """The value to match. Values other than strings are compared by their `str`."""
 
     boost: float = field(metadata=number(above=0.0))

@@ -11,10 +11,10 @@ from pycupel.errors import ScorerConfigError
 from pycupel.kernels.words import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.checks import (
+    BOOLEAN,
     COUNT,
-    FLAG,
     SHARE,
-    TEXT,
+    STRING,
     checked_str,
     number,
     or_none,
@@ -42,7 +42,7 @@ class RelevanceScorer:
         ScorerConfigError: a number is out of range; or, when it has to score, there is no query.
     """
 
-    query: str | None = field(default=None, metadata=or_none(TEXT))
+    query: str | None = field(default=None, metadata=or_none(STRING))
     """The question, or None if it is not known yet."""
 
     _: KW_ONLY
@@ -58,7 +58,7 @@ class RelevanceScorer:
     share: float = field(default=0.5, metadata=SHARE)
     """How much of the best neighbour's score is added, from 0 to 1."""
 
-    group: str = field(default="session", metadata=TEXT)
+    group: str = field(default="session", metadata=STRING)
     """The metadata key that names an item's group, such as a session or a file.
 
     Where no item has it, messages and tool outputs are one group, and no other item has a group. Items without a group
@@ -71,7 +71,7 @@ class RelevanceScorer:
     length_exponent: float = field(default=0.0, metadata=SHARE)
     """Finally, scores are divided by the number of words to this power, from 0 to 1."""
 
-    optional: bool = field(default=False, metadata=FLAG)
+    optional: bool = field(default=False, metadata=BOOLEAN)
     """Whether every item scores 0 without a query, instead of raising an error."""
 
     _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)

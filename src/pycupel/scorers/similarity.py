@@ -11,7 +11,7 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import (
-    TEXT,
+    STRING,
     as_float,
     checked_callable,
     checked_iterable,
@@ -48,7 +48,7 @@ class SimilarityScorer:
     always have the same vector.
     """
 
-    query: str | None = field(default=None, metadata=or_none(TEXT))
+    query: str | None = field(default=None, metadata=or_none(STRING))
     """The question, or None if it is not known yet. With an empty one every item scores 0."""
 
     __repr__ = record_repr

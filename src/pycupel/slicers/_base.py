@@ -152,7 +152,7 @@ def slice_by_index(
     return IndexSlice(selected, tuple(outcome.shortfalls), tuple(zip(capped, reasons, strict=True)))
 
 
-class Offer(NamedTuple):
+class InnerOffer(NamedTuple):
     """Some of the items, offered to an inner slicer with their own budget. Answers have the indices of all items."""
 
     inner: Slicer
@@ -208,17 +208,17 @@ class DelegatingSlicer(IndexedSlicer):
         scores: Sequence[float],
         budget: ContextBudget,
         key: str | None = None,
-    ) -> Offer:
+    ) -> InnerOffer:
         """Offer some of the items to the engine; those of one kind to the engine's entries of that kind."""
         engine = self.engine if key is None else restricted(self.engine, key)
-        return Offer(engine, indices, [items[i] for i in indices], [scores[i] for i in indices], budget)
+        return InnerOffer(engine, indices, [items[i] for i in indices], [scores[i] for i in indices], budget)
 
     def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements of the engine for kinds without candidates."""
         return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
 
 
-def check_nesting(slicer: object) -> None:
+def check_slicer_nesting(slicer: object) -> None:
     """Reject slicers that are nested too deeply."""
     check_inner("slicers", slicer, IndexedSlicer, SlicerConfigError)
 

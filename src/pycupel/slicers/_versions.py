@@ -7,7 +7,7 @@ from math import isnan
 from typing import NamedTuple
 
 from pycupel.kernels.order import descending
-from pycupel.kernels.versions import choose, choose_in_order
+from pycupel.kernels.versions import choose_in_order, choose_versions
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 
@@ -87,13 +87,13 @@ class VersionSlice(IndexedSlicer):
     ) -> tuple[list[int], tuple[str, ...]]:
         order = descending(scores)
         if self.by_score:
-            return choose_in_order(weights, order, capacity, set(required)), ()
+            return choose_in_order(weights, order, capacity, required), ()
         values = [
             [value_of(units, score) for units in (own.whole, *own.units)]
             for score, own in zip(scores, known, strict=True)
         ]
         best = next((i for i in order if min(weights[i]) <= capacity), None)
-        choice = choose(weights, values, capacity, {*required, *(() if best is None else (best,))})
+        choice = choose_versions(weights, values, capacity, {*required, *(() if best is None else (best,))})
         return choice.versions, _notes(choice.value, choice.bound)
 
 

@@ -27,8 +27,8 @@ from pycupel.slicers._base import (
     DelegatingSlicer,
     IndexedSlicer,
     IndexSlice,
-    Offer,
-    check_nesting,
+    InnerOffer,
+    check_slicer_nesting,
     checked_entries,
     partition_by_kind,
     restricted,
@@ -133,7 +133,7 @@ class CountingSlicer(DelegatingSlicer):
         items: Sequence[ContextItem],
         scores: Sequence[float],
         budget: ContextBudget,
-    ) -> Offer:
+    ) -> InnerOffer:
         """Offer what the requirements leave: the other items, and the rest of the budget."""
         taken = set(committed)
         left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
@@ -238,7 +238,7 @@ class CountQuotaSlice(CountingSlicer):
         entries = tuple(by_key.values())
         hold(self, entries=entries, inner=inner, scarcity=scarcity, cap_order=cap_order, _by_key=by_key)
         check_fields(self, SlicerConfigError)
-        check_nesting(self)
+        check_slicer_nesting(self)
 
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         """Sort as `cap_order` says."""

@@ -9,14 +9,14 @@ from pycupel.diagnostics import ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import best_fitting, by_density, fill
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import FLAG, number, rule
+from pycupel.model.checks import BOOLEAN, number, rule
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     NO_VERSIONS,
     DelegatingSlicer,
     IndexedSlicer,
     IndexSlice,
-    check_nesting,
+    check_slicer_nesting,
     index_slice,
     restricted,
 )
@@ -39,7 +39,7 @@ class GreedySlice(IndexedSlicer):
     cost_exponent: float = field(default=1.0, metadata=number(low=0.0, high=2.0))
     """How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone."""
 
-    best_first: bool = field(default=False, metadata=FLAG)
+    best_first: bool = field(default=False, metadata=BOOLEAN)
     """Whether the item with the highest score that fits is taken before anything else."""
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class MinScoreSlice(DelegatingSlicer):
 
     def __post_init__(self) -> None:
         check_fields(self, SlicerConfigError)
-        check_nesting(self)
+        check_slicer_nesting(self)
 
     @property
     def supports_marginal_items(self) -> bool:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride]

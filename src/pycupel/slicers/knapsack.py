@@ -9,7 +9,7 @@ from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.kernels.order import fill
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import FLAG, POSITIVE, or_none
+from pycupel.model.checks import BOOLEAN, POSITIVE, or_none
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
 from pycupel.text import number_text
 from pycupel.values import check_fields, record_repr, sealed
@@ -50,7 +50,7 @@ class KnapsackSlice(IndexedSlicer):
     million if that is None.
     """
 
-    fill_free: bool = field(default=False, metadata=FLAG)
+    fill_free: bool = field(default=False, metadata=BOOLEAN)
     """Whether to add whatever still fits afterwards, in the order of the candidates."""
 
     __repr__ = record_repr

@@ -12,14 +12,14 @@ from typing import ClassVar, NamedTuple
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.budget import percent_of
-from pycupel.model.checks import FLAG, rule
+from pycupel.model.checks import BOOLEAN, rule
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
     IndexedSlicer,
     IndexSlice,
-    Offer,
-    check_nesting,
+    InnerOffer,
+    check_slicer_nesting,
     checked_entries,
     partition_by_kind,
     restricted,
@@ -69,7 +69,7 @@ class QuotaSlice(DelegatingSlicer):
     inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects within each share."""
 
-    redistribute: bool = field(metadata=FLAG)
+    redistribute: bool = field(metadata=BOOLEAN)
     """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap."""
 
     _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
@@ -92,7 +92,7 @@ class QuotaSlice(DelegatingSlicer):
             )
         hold(self, entries=tuple(by_key.values()), inner=inner, redistribute=redistribute, _by_key=by_key)
         check_fields(self, SlicerConfigError)
-        check_nesting(self)
+        check_slicer_nesting(self)
         _check_percentages(self.inner)
         # Each percentage, the largest first, with the number of entries that require it.
         requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
@@ -155,7 +155,9 @@ class QuotaSlice(DelegatingSlicer):
             limits[key] = min(require.get(key, 0) + proportional, limit), limit
         return limits
 
-    def _offer_share(self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]) -> Offer:
+    def _offer_share(
+        self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
+    ) -> InnerOffer:
         tokens = max(0, share.tokens)
         return self._offer(share.members, items, scores, ContextBudget(max(share.cap, tokens), tokens), key)
 

@@ -10,14 +10,14 @@ from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import descending, fill
 from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import FLAG, POSITIVE
+from pycupel.model.checks import BOOLEAN, POSITIVE
 from pycupel.slicers._base import IndexedSlicer, IndexSlice
 from pycupel.values import check_fields, record_repr, sealed
 
 # Up to this size, walking through the selection for each batch is faster.
 _MANY_BATCHES = 64
 
-K = TypeVar("K")
+_Key = TypeVar("_Key")
 
 
 @sealed
@@ -36,7 +36,7 @@ class StreamSlice(IndexedSlicer):
     batch_size: int = field(default=32, metadata=POSITIVE)
     """The number of items in a batch."""
 
-    replace: bool = field(default=False, kw_only=True, metadata=FLAG)
+    replace: bool = field(default=False, kw_only=True, metadata=BOOLEAN)
     """Whether each batch competes with the selection so far: both are sorted by score together, and what fits stays.
 
     A later item may then replace earlier ones with lower scores.
@@ -103,7 +103,7 @@ def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequen
     return selected
 
 
-def compete(selected: SortedSums[K], batch: Iterable[tuple[K, int]], target: int) -> list[K]:
+def compete(selected: SortedSums[_Key], batch: Iterable[tuple[_Key, int]], target: int) -> list[_Key]:
     """Let a batch compete with the selection, as if both were sorted together and the target were filled again.
 
     Filling again would only find which new items fit after those ranked before them, and which old ones no longer fit:
@@ -117,7 +117,7 @@ def compete(selected: SortedSums[K], batch: Iterable[tuple[K, int]], target: int
     Returns:
         The ranks that are not selected: dropped old ones, and rejected new ones.
     """
-    out: list[K] = []
+    out: list[_Key] = []
 
     def drop_first_above() -> None:
         worst = selected.first_above(target)

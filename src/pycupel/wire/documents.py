@@ -202,7 +202,7 @@ def _codec(name: str, given: object, cls: Any) -> Codec:
         codec = CODECS.get(cls) or REASON_CODECS.get(cls)
         if cls.__module__.startswith("pycupel.messages."):
             # Imported late, because `messages` is a higher layer.
-            from pycupel.messages.wire import CODECS as MESSAGE_CODECS  # noqa: PLC0415
+            from pycupel.messages.wire import MESSAGE_CODECS  # noqa: PLC0415
 
             codec = MESSAGE_CODECS.get(cls)
     if codec is None:

@@ -44,7 +44,7 @@ from pycupel.diagnostics import (
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS
 from pycupel.errors import InvalidArgumentError, InvalidItemError
 from pycupel.testing import SelectionReportAssertionChain, SelectionReportAssertionError, should
-from pycupel.testing.runs import ReasonName
+from pycupel.testing.chain import ReasonName
 from tests.examples import examples
 from tests.testing.reports import dropped, kept, report_of, scored
 

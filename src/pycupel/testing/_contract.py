@@ -84,16 +84,14 @@ def budgeted(unbudgeted: Iterable[Sample], own: Any = None) -> list[Sample]:
     """Combine each sample with the caller's budgets, and with targets from 0 to more than enough."""
     given = checked_iterable("budgets", "an iterable of ContextBudget or int", () if own is None else own)
     extra = [ContextBudget.of(budget, f"budgets[{i}]") for i, budget in enumerate(given)]
-    return [
-        sample._replace(name=f"{sample.name} and target_tokens={budget.target_tokens}", budget=budget)
-        for sample in unbudgeted
-        for budget in (*_budgets(sum(max(0, item.tokens) for item in sample.items)), *extra)
-    ]
-
-
-def _budgets(total: int) -> list[ContextBudget]:
-    targets = dict.fromkeys((0, 1, total // 3, total // 2, total, total + 1))
-    return [ContextBudget(target + total + 100, target) for target in targets]
+    combined: list[Sample] = []
+    for sample in unbudgeted:
+        total = sum(max(0, item.tokens) for item in sample.items)
+        targets = dict.fromkeys((0, 1, total // 3, total // 2, total, total + 1))
+        for budget in (*(ContextBudget(target + total + 100, target) for target in targets), *extra):
+            name = f"{sample.name} and target_tokens={budget.target_tokens}"
+            combined.append(sample._replace(name=name, budget=budget))
+    return combined
 
 
 def _sample(name: str, items: Sequence[ContextItem], scores: Sequence[float] | None = None) -> Sample:
@@ -194,21 +192,25 @@ class _Contract(ABC):
         """Call the optional method, or return `answer` if there is none."""
         return answer
 
-    def check(self, given: Sequence[Sample]) -> list[BrokenProperty]:
-        fresh = _copy_of(self.strategy)
-        answers = [self._ask_twice(sample) for sample in given]
+    def check(self, given: Sequence[Sample]) -> None:
+        """Raise an error that lists all violated properties, if there are any."""
+        try:
+            fresh = deepcopy(self.strategy)
+        except Exception:  # noqa: BLE001 - strategies need not support copying
+            fresh = self.strategy
+        answers: list[_Answer] = []
+        for sample in given:
+            answers.append(answer := self._attempt(self.strategy, sample))
+            again = self._attempt(self.strategy, sample)
+            self.expect(answer, again, "repeatable", "then for the same arguments", sample)
         # If two calls in a row differ, further comparisons add nothing.
         if "repeatable" not in self.broken:
             for sample, answer in zip(reversed(given), reversed(answers), strict=True):
                 self.expect(answer, self._attempt(fresh, sample), "independent", "but after other calls", sample)
             for sample, answer in zip(given, answers, strict=True):
                 self._ask_with_copies(sample, answer)
-        return list(self.broken.values())
-
-    def _ask_twice(self, sample: Sample) -> _Answer:
-        answer = self._attempt(self.strategy, sample)
-        self.expect(answer, self._attempt(self.strategy, sample), "repeatable", "then for the same arguments", sample)
-        return answer
+        if self.broken:
+            raise StrategyCheckError(type(self.strategy).__name__, self.broken.values())
 
     def _ask_with_copies(self, sample: Sample, expected: _Answer) -> None:
         copied = sample.copied()
@@ -218,19 +220,15 @@ class _Contract(ABC):
             # If repeated calls differ anyway, a different answer to equal arguments adds nothing.
             if not self.broken.keys() & {"answers", "independent"}:
                 self.expect(expected, answer, "by value", "but for equal arguments", sample)
-            self._compare_optional(copied, answer)
+            # Wrong answers would only be reported again.
+            if not self.broken.keys() & {"answers", "number", "list", "subset"}:
+                method, name = self.optional
+                try:
+                    self.expect(answer, self.ask_optional(copied, answer), name, f"but {method}", copied)
+                except Exception as error:  # noqa: BLE001 - the author must see any error
+                    self.report(name, f"{method} raised {type(error).__name__}: {error}", copied)
         if _state(copied) != before:
             self.report("hands off", "an argument has been changed", sample)
-
-    def _compare_optional(self, sample: Sample, answer: _Answer) -> None:
-        # Wrong answers would only be reported again.
-        if self.broken.keys() & {"answers", "number", "list", "subset"}:
-            return
-        method, name = self.optional
-        try:
-            self.expect(answer, self.ask_optional(sample, answer), name, f"but {method}", sample)
-        except Exception as error:  # noqa: BLE001 - the author must see any error
-            self.report(name, f"{method} raised {type(error).__name__}: {error}", sample)
 
     def _attempt(self, strategy: Any, sample: Sample) -> _Answer:
         try:
@@ -260,24 +258,25 @@ class ScorerContract(_Contract):
     nan: ContextItem | None = None
 
     def ask(self, strategy: Any, sample: Sample) -> _Answer:
-        return [self._score(strategy, item, sample) for item in _spread(sample.items)]
+        answer: _Answer = []
+        for item in _spread(sample.items):
+            score = strategy.score(item, sample.items)
+            try:
+                number = as_float("the score", score)
+            except TypeError:
+                self.report("number", f"score returned {describe(score)}", sample)
+                answer.append(type(score).__name__)
+            else:
+                answer.append(repr(number))
+                if isnan(number):
+                    self.nan = self.nan or item
+        return answer
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:
         # A pipeline does not call a scorer without items.
         if not sample.items or not hasattr(self.strategy, "score_all"):
             return answer
         return list(map(repr, _spread(score_all(self.strategy, sample.items))))
-
-    def _score(self, strategy: Any, item: ContextItem, sample: Sample) -> str:
-        score = strategy.score(item, sample.items)
-        try:
-            number = as_float("the score", score)
-        except TypeError:
-            self.report("number", f"score returned {describe(score)}", sample)
-            return type(score).__name__
-        if isnan(number):
-            self.nan = self.nan or item
-        return repr(number)
 
 
 class SlicerContract(_Contract):
@@ -299,17 +298,13 @@ class SlicerContract(_Contract):
         if _UNKNOWN_ITEM in answer:
             stranger = describe(selected[answer.index(_UNKNOWN_ITEM)])
             self.report("subset", f"slice returned {stranger}, which it was not given or had returned already", sample)
-        elif answer:
-            self._check_room(selected, sample)
-        return answer
-
-    def _check_room(self, selected: list[ContextItem], sample: Sample) -> None:
-        target = sample.budget.target_tokens
-        tokens = sum(item.tokens for item in selected)
-        if target <= 0:
+            return answer
+        tokens, target = sum(item.tokens for item in selected), sample.budget.target_tokens
+        if selected and target <= 0:
             self.report("nothing", f"slice selected {len(selected)} items", sample)
         elif tokens > target and not self.may_overflow:
             self.report("budget", f"slice selected {tokens} tokens", sample)
+        return answer
 
     def ask_optional(self, sample: Sample, answer: _Answer) -> _Answer:
         if not hasattr(self.strategy, "slice_detailed"):
@@ -359,20 +354,6 @@ def _spread(values: Sequence[_Value]) -> Sequence[_Value]:
     return values[:: max(1, len(values) // 8)]
 
 
-def _copy_of(strategy: Any) -> Any:
-    """Return a copy that has not been called yet, or the strategy itself if it cannot be copied."""
-    try:
-        return deepcopy(strategy)
-    except Exception:  # noqa: BLE001 - strategies need not support copying
-        return strategy
-
-
-# Check whether your own scorer, slicer or placer honours its contract.
-#
-# A strategy is called with many inputs, some of them unusual, and always the same. One `StrategyCheckError` lists
-# everything that is wrong.
-
-
 class StrategyCheckError(AssertionError):
     """A strategy violates its contract. The text lists every problem."""
 
@@ -407,7 +388,7 @@ def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> 
         StrategyCheckError: the scorer violates its contract.
     """
     contract = ScorerContract(checked_scorer("scorer", scorer))
-    _raise_if_broken(scorer, contract.check(samples(items)))
+    contract.check(samples(items))
     if contract.nan is not None:
         warnings.warn(
             f"{type(scorer).__name__} gives {describe(contract.nan)} the score NaN, which ranks below every number; "
@@ -438,7 +419,7 @@ def check_slicer(
     """
     checked_bool("may_overflow", may_overflow)
     contract = SlicerContract(checked_slicer("slicer", slicer), may_overflow=may_overflow)
-    _raise_if_broken(slicer, contract.check(budgeted(samples(items), budgets)))
+    contract.check(budgeted(samples(items), budgets))
 
 
 def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> None:
@@ -452,10 +433,4 @@ def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> 
         TypeError: an argument has the wrong type.
         StrategyCheckError: the placer violates its contract.
     """
-    contract = PlacerContract(checked_placer("placer", placer))
-    _raise_if_broken(placer, contract.check(samples(items)))
-
-
-def _raise_if_broken(strategy: object, broken: list[BrokenProperty]) -> None:
-    if broken:
-        raise StrategyCheckError(type(strategy).__name__, broken)
+    PlacerContract(checked_placer("placer", placer)).check(samples(items))

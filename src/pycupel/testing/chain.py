@@ -6,56 +6,59 @@ The specification's 13 patterns of assertions in order, with its messages.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
 from os import PathLike
-from typing import Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
 
 from pycupel.analytics import budget_utilization
-from pycupel.diagnostics import BudgetExceeded, ExcludedItem, IncludedItem, SelectionReport
-from pycupel.diagnostics.reasons import reason_name
+from pycupel.diagnostics import BudgetExceeded, ExcludedItem, ExclusionReason, IncludedItem, SelectionReport
+from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
-from pycupel.model import ContextBudget, ContextItem
-from pycupel.model.checks import checked_float, checked_int
-from pycupel.testing.runs import (
-    Kind,
-    Reason,
-    ReportSubject,
-    Variant,
-    check_predicate,
-    checked_kind,
-    checked_n,
-    comma_separated,
-    hiding,
-    kinds_of,
-    listing,
-    reasons_of,
-)
+from pycupel.model import ContextBudget, ContextItem, ContextKind
+from pycupel.model.checks import checked_count, checked_float, checked_int, find_name, suggestion, wrong_type
+from pycupel.render._layout import Row, Span, Table, clipped, count, finish
+from pycupel.testing.runs import SelectionReportAssertionError, hiding
 from pycupel.testing.snapshots import check_snapshot, directory_of
 from pycupel.text import number_text
+from pycupel.values import sealed
+
+# Makes pytest tracebacks end at the assertion in the test, not in this module.
+__tracebackhide__ = True
+
+Kind: TypeAlias = ContextKind | str
+ReasonName: TypeAlias = Literal[
+    "BudgetExceeded",
+    "ScoredTooLow",
+    "Deduplicated",
+    "QuotaCapExceeded",
+    "QuotaRequireDisplaced",
+    "NegativeTokens",
+    "PinnedOverride",
+    "Filtered",
+    "CountCapExceeded",
+    "CountRequireCandidatesExhausted",
+]
+Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
+
+_Entries: TypeAlias = Sequence[IncludedItem | ExcludedItem]
+# What a failure lists: a title, entries, and the indices of those to show, or None for all.
+_Listed: TypeAlias = tuple[str, _Entries, Sequence[int] | None]
+
+_INCLUDED_PREDICATE = "lambda included: included.score > 0.5"
+_ITEM_PREDICATE = 'lambda item: "refund" in item.content'
+
+# Test runners indent what they show.
+_WIDTH = 72
+_MAX_ROWS = 5
 
 
 def edge_positions(count: int, n: int) -> list[int]:
     """Return the `n` outermost of `count` positions, from both ends inwards: 0, count - 1, 1, count - 2 and so on."""
     return [count - 1 - i // 2 if i % 2 else i // 2 for i in range(min(n, count))]
-
-
-def top_scored(scores: Sequence[float], edges: Sequence[int]) -> list[int]:
-    """Return the indices of the highest scores, as many as there are edges, best first.
-
-    Of equal scores, those on an edge come first. So if one of them is not on an edge, no way of breaking ties puts the
-    top scores at the edges (TV-06).
-    """
-    others = sorted(set(range(len(scores))).difference(edges))
-    return descending(scores, [*sorted(edges), *others])[: len(edges)]
-
-
-# Makes pytest tracebacks end at the assertion in the test, not in this module.
-__tracebackhide__ = True
-
-_INCLUDED_PREDICATE = "lambda included: included.score > 0.5"
 
 
 def should(report: SelectionReport) -> SelectionReportAssertionChain:
@@ -67,13 +70,20 @@ def should(report: SelectionReport) -> SelectionReportAssertionChain:
     return SelectionReportAssertionChain(report)
 
 
-class SelectionReportAssertionChain(ReportSubject):
+@sealed
+@dataclass(frozen=True, slots=True)
+class SelectionReportAssertionChain:
     """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
 
     Kinds may be strings. A predicate is a function that returns something true or false.
     """
 
-    __slots__ = ()
+    report: SelectionReport
+    """The report that the assertions are about."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast(Any, self.report), SelectionReport):
+            raise wrong_type("report", "a SelectionReport", self.report)
 
     # --- inclusion
 
@@ -96,7 +106,7 @@ class SelectionReportAssertionChain(ReportSubject):
         included = self.report.included
         found = any(map(predicate, included))
         # Of this pattern alone, the specification wants the first items in the message itself, after its own words.
-        table = "" if found else listing("Included", included)
+        table = "" if found else _listing("Included", included)
         return self._expect(
             found,
             "IncludeItemMatching failed: no item in Included matched the predicate. "
@@ -145,8 +155,7 @@ class SelectionReportAssertionChain(ReportSubject):
             reason: The reason's class or name. An instance stands for its class; its fields are not compared.
         """
         variant = Variant.of(reason)
-        excluded, indices = self._excluded_matching(predicate)
-        matched = [excluded[i] for i in indices]
+        matched, listed = self._excluded_matching(predicate)
         reasons = reasons_of(matched)
         return self._expect(
             any(variant.matches(entry.reason) for entry in matched),
@@ -154,7 +163,7 @@ class SelectionReportAssertionChain(ReportSubject):
             f"item(s) but none had reason {variant.name}. Matched items had reasons: [{comma_separated(reasons)}].",
             expected=variant.name,
             actual=reasons,
-            listed=_matching(excluded, indices),
+            listed=listed,
         )
 
     def exclude_item_with_budget_details(
@@ -170,20 +179,25 @@ class SelectionReportAssertionChain(ReportSubject):
             expected_item_tokens: The tokens that the item needs.
             expected_available_tokens: The tokens that the selection left over.
         """
-        excluded, indices = self._excluded_matching(predicate)
-        matched = [excluded[i] for i in indices]
+        matched, listed = self._excluded_matching(predicate)
         expected = BudgetExceeded(
             hiding(checked_int, "expected_item_tokens", expected_item_tokens),
             hiding(checked_int, "expected_available_tokens", expected_available_tokens),
         )
         too_large = [entry.reason for entry in matched if isinstance(entry.reason, BudgetExceeded)]
+        if too_large:
+            instead = f"found {_token_counts(too_large[0])}."
+        else:
+            reasons = f"Matching items had reasons: [{comma_separated(reasons_of(matched))}]."
+            others = reasons if matched else "No excluded item matched."
+            instead = f"no matching item had reason BudgetExceeded.\n{others}"
         return self._expect(
             expected in too_large,
             f"ExcludeItemWithBudgetDetails failed: expected BudgetExceeded with {_token_counts(expected)}, "
-            f"{_found_instead(too_large, matched)}",
+            f"but {instead}",
             expected=expected,
             actual=too_large[0] if too_large else None,
-            listed=_matching(excluded, indices),
+            listed=listed,
         )
 
     def have_no_exclusions_for_kind(self, kind: Kind) -> Self:
@@ -237,7 +251,9 @@ class SelectionReportAssertionChain(ReportSubject):
             budget: The budget to compare with, or just a number of tokens; by default the report's own.
         """
         expected = hiding(checked_float, "threshold", threshold, InvalidArgumentError)
-        window = self._budget(budget)
+        window = self.report.budget if budget is None else hiding(ContextBudget.of, budget)
+        if window is None:
+            raise InvalidArgumentError("the report has no budget; pass one", argument="budget")
         actual = budget_utilization(self.report, window)
         return self._expect(
             actual >= expected,
@@ -292,15 +308,19 @@ class SelectionReportAssertionChain(ReportSubject):
         """
         wanted, included = checked_n(n), self.report.included
         edges = edge_positions(len(included), wanted)
-        top = top_scored([entry.score for entry in included], edges)
+        # Of equal scores, those on an edge come first. So if one of them is not on an edge, no way of breaking ties
+        # puts the top scores at the edges (TV-06).
+        others = sorted(set(range(len(included))).difference(edges))
+        scores = [entry.score for entry in included]
+        top = descending(scores, [*sorted(edges), *others])[: len(edges)]
         missing = wanted - len(top)
         elsewhere = len(set(top).difference(edges)) + missing
-        scores = comma_separated(f"(kind={included[i].item.kind}, score={included[i].score:.6f}, idx={i})" for i in top)
+        shown = comma_separated(f"(kind={included[i].item.kind}, score={included[i].score:.6f}, idx={i})" for i in top)
         too_few = f"\nIncluded had {len(included)} items, fewer than n={wanted}." if missing else ""
         return self._expect(
             not elsewhere,
             f"PlaceTopNScoredAtEdges({wanted}) failed: {elsewhere} of the top-{wanted} scored items were "
-            f"not at expected edge positions. Top-{wanted} items (by score): [{scores}]. "
+            f"not at expected edge positions. Top-{wanted} items (by score): [{shown}]. "
             f"Expected edge positions: [{comma_separated(edges)}].{too_few}",
             expected=tuple(edges),
             actual=tuple(top),
@@ -351,20 +371,115 @@ class SelectionReportAssertionChain(ReportSubject):
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)
         return self
 
+    def _expect(
+        self, holds: object, message: str, *, expected: object, actual: object, listed: _Listed | None = None
+    ) -> Self:
+        """Fail with the message and a table of entries, unless the assertion holds."""
+        if holds:
+            return self
+        raise SelectionReportAssertionError(
+            message,
+            assertion=message.partition(" ")[0].partition("(")[0],
+            expected=expected,
+            actual=actual,
+            report=self.report,
+            note=_listing(*listed) if listed else "",
+        )
 
-def _matching(
-    excluded: Sequence[ExcludedItem], indices: Sequence[int]
-) -> tuple[str, Sequence[ExcludedItem], Sequence[int] | None]:
-    """List the excluded items that matched a predicate; if none did, all of them."""
-    return ("Excluded, and matching", excluded, indices) if indices else ("Excluded", excluded, None)
+    def _excluded_matching(self, predicate: Callable[[ContextItem], object]) -> tuple[list[ExcludedItem], _Listed]:
+        """Return the excluded items that satisfy the predicate, and what a failure lists: these, or all."""
+        check_predicate(predicate, _ITEM_PREDICATE)
+        excluded = self.report.excluded
+        indices = [i for i, entry in enumerate(excluded) if predicate(entry.item)]
+        title = "Excluded, and matching" if indices else "Excluded"
+        return [excluded[i] for i in indices], (title, excluded, indices or None)
+
+
+def checked_kind(kind: Any) -> ContextKind:
+    """Return the kind that a test names."""
+    if not isinstance(kind, (str, ContextKind)):
+        raise wrong_type("kind", "a str or a ContextKind", kind)
+    return hiding(ContextKind.of, kind, "kind")
+
+
+def checked_n(n: Any) -> int:
+    """Return the number that a test expects."""
+    return hiding(checked_count, "n", n, InvalidArgumentError)
+
+
+def check_predicate(predicate: object, example: str) -> None:
+    """Raise if a predicate cannot be called; the example shows what it looks like."""
+    if not callable(predicate):
+        raise wrong_type("predicate", f"a function like `{example}`", predicate)
+
+
+class Variant(NamedTuple):
+    """A kind of exclusion reason: a class, or all unknown reasons of one name (TV-13)."""
+
+    cls: type[ExclusionReason]
+    name: str
+
+    @classmethod
+    def of(cls, reason: Any) -> Self:
+        """Return the variant that a class, a name or an instance stands for."""
+        if isinstance(reason, ExclusionReason):
+            return cls(type(reason), reason_name(reason))
+        if isinstance(reason, str):
+            known = find_name(reason, EXCLUSION_REASONS)
+            if known is None:
+                raise InvalidArgumentError(
+                    f"unknown exclusion reason {reason!r}{suggestion(reason, EXCLUSION_REASONS)}",
+                    argument="reason",
+                    value=reason,
+                    hint="For your own reason, pass its class; for one from another implementation, "
+                    "UnknownReason(name).",
+                )
+            return cls(EXCLUSION_REASONS[known], known)
+        if reason is ExclusionReason:
+            raise InvalidArgumentError(
+                "reason must be a specific reason, not ExclusionReason itself", argument="reason"
+            )
+        if isinstance(reason, type) and issubclass(reason, ExclusionReason):
+            return cls(reason, reason.__name__)
+        raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", cast(object, reason))
+
+    def matches(self, reason: ExclusionReason) -> bool:
+        """Whether a reason is of this variant."""
+        return isinstance(reason, self.cls) and self.name in {self.cls.__name__, reason_name(reason)}
+
+
+def kinds_of(included: Iterable[IncludedItem]) -> tuple[ContextKind, ...]:
+    """Return each kind once, in order of first appearance (TV-03)."""
+    return tuple(dict.fromkeys(entry.item.kind for entry in included))
+
+
+def reasons_of(excluded: Iterable[ExcludedItem]) -> tuple[str, ...]:
+    """Return the name of each reason once, in order of first appearance (TV-03)."""
+    return tuple(dict.fromkeys(reason_name(entry.reason) for entry in excluded))
+
+
+def comma_separated(values: Iterable[object]) -> str:
+    """List values as the specification's messages do."""
+    return ", ".join(map(str, values))
+
+
+def _listing(title: str, entries: _Entries, indices: Sequence[int] | None = None) -> str:
+    """Format the first few entries, or those with the given indices, as a table; empty if there are none."""
+    chosen = range(len(entries)) if indices is None else indices
+    if not chosen:
+        return ""
+    rows: list[Row] = []
+    for i in chosen[:_MAX_ROWS]:
+        item, score, reason = entries[i].item, entries[i].score, entries[i].reason
+        name = reason if isinstance(reason, str) else reason_name(reason)
+        cells = (str(i), clipped(item.kind.value, 16), count(item.tokens), f"{score:.6g}", clipped(name, 24))
+        rows.append(Row([Span(cell) for cell in cells], item.content))
+    table = Table((">idx", "<kind", ">tokens", ">score", "<reason"), rows, _WIDTH)
+    lines = [[Span(f"{title}:")], *table.titles("content"), *table.lines(rows)]
+    if len(chosen) > _MAX_ROWS:
+        lines.append([Span(f"  ... and {len(chosen) - _MAX_ROWS} more")])
+    return finish(lines, _WIDTH, color=False)
 
 
 def _token_counts(reason: BudgetExceeded) -> str:
     return f"item_tokens={number_text(reason.item_tokens)}, available_tokens={number_text(reason.available_tokens)}"
-
-
-def _found_instead(too_large: Sequence[BudgetExceeded], matched: Sequence[ExcludedItem]) -> str:
-    if too_large:
-        return f"but found {_token_counts(too_large[0])}."
-    reasons = f"Matching items had reasons: [{comma_separated(reasons_of(matched))}]."
-    return f"but no matching item had reason BudgetExceeded.\n{reasons if matched else 'No excluded item matched.'}"

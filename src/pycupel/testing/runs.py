@@ -1,26 +1,25 @@
-"""What assertions share, a fixed clock, and `ReportRunner`, the value of the fixture `cupel_report`.
-
-Assertions share their error, the checks of their arguments, look-ups in the report, and the lists in their messages.
-"""
+"""The error of assertions, a fixed clock, and `ReportRunner`, the value of the fixture `cupel_report`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
-from pycupel.diagnostics import ExcludedItem, ExclusionReason, IncludedItem, SelectionReport
-from pycupel.diagnostics.reasons import EXCLUSION_REASONS, reason_name
+from pycupel.diagnostics import SelectionReport
 from pycupel.errors import CupelError, InvalidArgumentError
-from pycupel.model import ContextBudget, ContextItem, ContextKind
-from pycupel.model.checks import checked_aware, checked_count, find_name, refuse_class, suggestion, wrong_type
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_aware, refuse_class, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Scorer, Shortener
-from pycupel.render._layout import Row, Span, Table, clipped, count, finish, plural
+from pycupel.render._layout import plural
 from pycupel.values import hold, sealed
+
+# Makes pytest tracebacks end in the test, not in this module.
+__tracebackhide__ = True
 
 
 class SelectionReportAssertionError(AssertionError):
@@ -68,28 +67,7 @@ class SelectionReportAssertionError(AssertionError):
 SelectionReportAssertionException = SelectionReportAssertionError
 
 
-# Check the arguments of assertions: kinds, counts, predicates and reasons.
-
-
-Kind: TypeAlias = ContextKind | str
-ReasonName: TypeAlias = Literal[
-    "BudgetExceeded",
-    "ScoredTooLow",
-    "Deduplicated",
-    "QuotaCapExceeded",
-    "QuotaRequireDisplaced",
-    "NegativeTokens",
-    "PinnedOverride",
-    "Filtered",
-    "CountCapExceeded",
-    "CountRequireCandidatesExhausted",
-]
-Reason: TypeAlias = type[ExclusionReason] | ExclusionReason | ReasonName
-
 _Checked = TypeVar("_Checked")
-
-# Makes pytest tracebacks end at the assertion in the test, not in this module.
-__tracebackhide__ = True
 
 
 def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
@@ -98,168 +76,6 @@ def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
         return check(*arguments)
     except (TypeError, ValueError) as error:
         raise error.with_traceback(None) from None
-
-
-def checked_kind(kind: Any) -> ContextKind:
-    """Return the kind that a test names."""
-    if not isinstance(kind, (str, ContextKind)):
-        raise wrong_type("kind", "a str or a ContextKind", kind)
-    return hiding(ContextKind.of, kind, "kind")
-
-
-def checked_n(n: Any) -> int:
-    """Return the number that a test expects."""
-    return hiding(checked_count, "n", n, InvalidArgumentError)
-
-
-def check_predicate(predicate: object, example: str) -> None:
-    """Raise if a predicate cannot be called; the example shows what it looks like."""
-    if not callable(predicate):
-        raise wrong_type("predicate", f"a function like `{example}`", predicate)
-
-
-class Variant(NamedTuple):
-    """A kind of exclusion reason: a class, or all unknown reasons of one name (TV-13)."""
-
-    cls: type[ExclusionReason]
-    name: str
-
-    @classmethod
-    def of(cls, reason: Any) -> Self:
-        """Return the variant that a class, a name or an instance stands for."""
-        if isinstance(reason, ExclusionReason):
-            return cls(type(reason), reason_name(reason))
-        if isinstance(reason, str):
-            return cls.named(reason)
-        if reason is ExclusionReason:
-            raise InvalidArgumentError(
-                "reason must be a specific reason, not ExclusionReason itself", argument="reason"
-            )
-        if _is_reason_class(reason):
-            return cls(reason, reason.__name__)
-        raise wrong_type("reason", "an exclusion reason: its class, its name or an instance", reason)
-
-    @classmethod
-    def named(cls, name: str) -> Self:
-        """Return the variant of a built-in reason, whose name may be spelt in any way."""
-        known = find_name(name, EXCLUSION_REASONS)
-        if known is None:
-            raise InvalidArgumentError(
-                f"unknown exclusion reason {name!r}{suggestion(name, EXCLUSION_REASONS)}",
-                argument="reason",
-                value=name,
-                hint="For your own reason, pass its class; for one from another implementation, UnknownReason(name).",
-            )
-        return cls(EXCLUSION_REASONS[known], known)
-
-    def matches(self, reason: ExclusionReason) -> bool:
-        """Whether a reason is of this variant."""
-        return isinstance(reason, self.cls) and self.name in {self.cls.__name__, reason_name(reason)}
-
-
-def _is_reason_class(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, ExclusionReason)
-
-
-# The base of the assertion chain: its report, lookups in it, and failures.
-
-
-_ITEM_PREDICATE = 'lambda item: "refund" in item.content'
-
-
-@sealed
-@dataclass(frozen=True, slots=True)
-class ReportSubject:
-    """The subject of assertions."""
-
-    report: SelectionReport
-    """The report that the assertions are about."""
-
-    def __post_init__(self) -> None:
-        if not isinstance(cast(Any, self.report), SelectionReport):
-            raise wrong_type("report", "a SelectionReport", self.report)
-
-    def _expect(
-        self,
-        holds: object,
-        message: str,
-        *,
-        expected: object,
-        actual: object,
-        listed: tuple[str, Sequence[IncludedItem | ExcludedItem], Sequence[int] | None] | None = None,
-    ) -> Self:
-        """Fail with the message and a table of entries, unless the assertion holds."""
-        if holds:
-            return self
-        raise SelectionReportAssertionError(
-            message,
-            assertion=message.partition(" ")[0].partition("(")[0],
-            expected=expected,
-            actual=actual,
-            report=self.report,
-            note=listing(*listed) if listed else "",
-        )
-
-    def _excluded_matching(
-        self, predicate: Callable[[ContextItem], object]
-    ) -> tuple[Sequence[ExcludedItem], list[int]]:
-        """Return the excluded items, and the indices of those that satisfy the predicate."""
-        check_predicate(predicate, _ITEM_PREDICATE)
-        excluded = self.report.excluded
-        return excluded, [i for i, entry in enumerate(excluded) if predicate(entry.item)]
-
-    def _budget(self, budget: Any) -> ContextBudget:
-        if budget is not None:
-            return hiding(ContextBudget.of, budget)
-        if self.report.budget is None:
-            raise InvalidArgumentError("the report has no budget; pass one", argument="budget")
-        return self.report.budget
-
-
-# List the kinds, reasons and entries of a report in failure messages.
-
-
-# Test runners indent what they show.
-_WIDTH = 72
-_MAX_ROWS = 5
-
-
-def kinds_of(included: Iterable[IncludedItem]) -> tuple[ContextKind, ...]:
-    """Return each kind once, in order of first appearance (TV-03)."""
-    return tuple(dict.fromkeys(entry.item.kind for entry in included))
-
-
-def reasons_of(excluded: Iterable[ExcludedItem]) -> tuple[str, ...]:
-    """Return the name of each reason once, in order of first appearance (TV-03)."""
-    return tuple(dict.fromkeys(reason_name(entry.reason) for entry in excluded))
-
-
-def comma_separated(values: Iterable[object]) -> str:
-    """List values as the specification's messages do."""
-    return ", ".join(map(str, values))
-
-
-def listing(title: str, entries: Sequence[IncludedItem | ExcludedItem], indices: Sequence[int] | None = None) -> str:
-    """Format the first few entries, or those with the given indices, as a table; empty if there are none."""
-    chosen = range(len(entries)) if indices is None else indices
-    if not chosen:
-        return ""
-    rows = [_row(i, entries[i]) for i in chosen[:_MAX_ROWS]]
-    table = Table((">idx", "<kind", ">tokens", ">score", "<reason"), rows, _WIDTH)
-    lines = [[Span(f"{title}:")], *table.titles("content"), *table.lines(rows)]
-    if len(chosen) > _MAX_ROWS:
-        lines.append([Span(f"  ... and {len(chosen) - _MAX_ROWS} more")])
-    return finish(lines, _WIDTH, color=False)
-
-
-def _row(index: int, entry: IncludedItem | ExcludedItem) -> Row:
-    item, reason = entry.item, entry.reason
-    name = reason if isinstance(reason, str) else reason_name(reason)
-    cells = (str(index), clipped(item.kind.value, 16), count(item.tokens), f"{entry.score:.6g}", clipped(name, 24))
-    return Row([Span(cell) for cell in cells], item.content)
-
-
-# A clock with a fixed time.
 
 
 @sealed

@@ -12,13 +12,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import unified_diff
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from zlib import crc32
 
 from pycupel.codecs.base import format_json, parse_json
-from pycupel.diagnostics import ExcludedItem, ExclusionReason, IncludedItem, SelectionReport
+from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model import ContextItem
@@ -42,47 +43,44 @@ def outline(report: SelectionReport) -> Iterator[str]:
     yield "selected:"
     yield from (f"  {_label(entry.item)}, {entry.score!r}, {_reason(entry)}" for entry in report.included)
     yield "left out:"
-    yield from (f"  {_label(entry.item)}, {entry.score!r}, {_numbers(entry.reason)}" for entry in report.excluded)
+    for entry in report.excluded:
+        # A reason in few characters: `BudgetExceeded(90, 30)`.
+        numbers = ", ".join(map(repr, cast(Any, entry.reason)))
+        reason = clipped(f"{type(entry.reason).__name__}({numbers})", 32)
+        yield f"  {_label(entry.item)}, {entry.score!r}, {reason}"
     yield f"too few: {_shortfalls(report)}"
     yield f"budget: {_budget(report)}"
 
 
 def explain_inequality(left: SelectionReport, right: SelectionReport) -> list[str]:
     """Explain why `left == right` is false: a summary, then a section for each kind of difference."""
-    found = [line for title, lines in _sections(left, right) for line in _section(title, [*lines])]
-    return [f"{_summary(left)} == {_summary(right)}", *(found or _ONLY_EVENTS)]
+    summaries = [f"<report: {len(each.included)} of {each.total_candidates} items>" for each in (left, right)]
+    found: list[str] = []
+    for title, lines in _sections(left, right):
+        if listed := [f"  {line}" for line in lines]:
+            found += [f"{title}:", *listed]
+    return [" == ".join(summaries), *(found or _ONLY_EVENTS)]
 
 
 def _sections(left: SelectionReport, right: SelectionReport) -> Iterator[tuple[str, Iterable[str]]]:
-    pairs = _pairs(left, right)
-    yield "selected on the left only", (_moved(item, b) for item, a, b in pairs if _is_in(a) and not _is_in(b))
-    yield "selected on the right only", (_moved(item, a) for item, a, b in pairs if _is_in(b) and not _is_in(a))
-    yield "in another order", _order(left.items, right.items)
-    scores = [_versus(_label(item), repr(a.score), repr(b.score)) for item, a, b in pairs if a and b]
-    yield "with another score", chain(*scores)
-    reasons = [_versus(_label(item), _reason(a), _reason(b)) for item, a, b in pairs if _is_in(a) == _is_in(b)]
-    yield "with another reason", chain(*reasons)
-    yield "left out in another order", _order(_left_out(left), _left_out(right))
-    too_few = _versus("too few", _shortfalls(left), _shortfalls(right))
-    yield "besides", [*too_few, *_versus("budget", _budget(left), _budget(right))]
-
-
-def _section(title: str, lines: Sequence[str]) -> list[str]:
-    return [f"{title}:", *(f"  {line}" for line in lines)] if lines else []
-
-
-def _summary(report: SelectionReport) -> str:
-    return f"<report: {len(report.included)} of {report.total_candidates} items>"
-
-
-def _pairs(left: SelectionReport, right: SelectionReport) -> list[tuple[ContextItem, _Entry, _Entry]]:
-    """Pair the entries for each item, left and right. Equal items are paired in order."""
+    """Yield the title and the lines of each kind of difference. Equal items are paired in order."""
     here, there = _by_item(left), _by_item(right)
-    return [
-        (item, a, b)
+    pairs = [
+        (_label(item), a, b)
         for item in dict.fromkeys([*here, *there])
         for a, b in zip_longest(here.get(item, ()), there.get(item, ()))
     ]
+    yield "selected on the left only", (_moved(label, b) for label, a, b in pairs if _is_in(a) and not _is_in(b))
+    yield "selected on the right only", (_moved(label, a) for label, a, b in pairs if _is_in(b) and not _is_in(a))
+    yield "in another order", _order(left.items, right.items)
+    scores = [_versus(label, repr(a.score), repr(b.score)) for label, a, b in pairs if a and b]
+    yield "with another score", chain(*scores)
+    reasons = [_versus(label, _reason(a), _reason(b)) for label, a, b in pairs if _is_in(a) == _is_in(b)]
+    yield "with another reason", chain(*reasons)
+    left_out = [[entry.item for entry in report.excluded] for report in (left, right)]
+    yield "left out in another order", _order(*left_out)
+    too_few = _versus("too few", _shortfalls(left), _shortfalls(right))
+    yield "besides", [*too_few, *_versus("budget", _budget(left), _budget(right))]
 
 
 def _by_item(report: SelectionReport) -> dict[ContextItem, list[_Entry]]:
@@ -110,10 +108,6 @@ def _order(left: Sequence[ContextItem], right: Sequence[ContextItem]) -> list[st
     return []
 
 
-def _left_out(report: SelectionReport) -> list[ContextItem]:
-    return [entry.item for entry in report.excluded]
-
-
 def _shortfalls(report: SelectionReport) -> str:
     shortfalls = report.count_requirement_shortfalls
     return ", ".join(f"{found} of {required} {kind}" for kind, required, found in shortfalls) or "none"
@@ -127,19 +121,13 @@ def _is_in(entry: _Entry) -> bool:
     return isinstance(entry, IncludedItem)
 
 
-def _moved(item: ContextItem, left_out: _Entry) -> str:
+def _moved(label: str, left_out: _Entry) -> str:
     name = reason_name(left_out.reason) if isinstance(left_out, ExcludedItem) else _reason(left_out)
-    return f"{_label(item)} ({name})"
+    return f"{label} ({name})"
 
 
 def _label(item: ContextItem) -> str:
     return f"{clipped(item.kind.value, 16)} {clipped(item.content, 26)!r}"
-
-
-def _numbers(reason: ExclusionReason) -> str:
-    """Show a reason in few characters: `BudgetExceeded(90, 30)`."""
-    fields: Any = reason
-    return clipped(f"{type(reason).__name__}({', '.join(map(repr, fields))})", 32)
 
 
 def _reason(entry: _Entry) -> str:
@@ -154,37 +142,30 @@ _LONGEST_FILE_NAME = 120
 
 def save_reports(reports: Sequence[SelectionReport], directory: Path, node_id: str) -> list[str]:
     """Write each report in every format, and return a line for each file: its path, or why it was not written."""
-    name = _file_name(node_id)
-    stems = [name] if len(reports) == 1 else [f"{name}-{i}" for i in range(1, len(reports) + 1)]
-    return [
-        _save(directory / f"{stem}.{ending}", text)
-        for stem, report in zip(stems, reports, strict=True)
-        for ending, text in _formats(report)
-    ]
-
-
-def _formats(report: SelectionReport) -> Iterator[tuple[str, Callable[[], str]]]:
-    yield "json", lambda: dumps(report, indent=2, allow_nan=True)
-    yield "txt", report.to_text
-    yield "html", report.to_html
-
-
-def _save(path: Path, text: Callable[[], str]) -> str:
-    # An error here must not hide the test's own failure.
-    try:
-        content = text()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{content}\n", encoding="utf-8", errors="backslashreplace")
-    except Exception as error:  # noqa: BLE001
-        return f"{path.name} was not written: {error}"
-    return str(path)
-
-
-def _file_name(node_id: str) -> str:
-    """Turn a node id into a file name. If characters are lost, a checksum distinguishes similar ids."""
     dotted = node_id.replace("::", ".").replace("/", ".").lstrip(".")
     name = re.sub(r"[^\w.\[\]-]", "_", dotted)[:_LONGEST_FILE_NAME]
-    return name if name == dotted else f"{name}-{crc32(node_id.encode()):08x}"
+    if name != dotted:
+        # Similar ids must not become the same file.
+        name += f"-{crc32(node_id.encode()):08x}"
+    lines: list[str] = []
+    for i, report in enumerate(reports, 1):
+        stem = name if len(reports) == 1 else f"{name}-{i}"
+        formats: dict[str, Callable[[], str]] = {
+            "json": partial(dumps, report, indent=2, allow_nan=True),
+            "txt": report.to_text,
+            "html": report.to_html,
+        }
+        for ending, text in formats.items():
+            path = directory / f"{stem}.{ending}"
+            # An error here must not hide the test's own failure.
+            try:
+                content = text()
+                directory.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"{content}\n", encoding="utf-8", errors="backslashreplace")
+                lines.append(str(path))
+            except Exception as error:  # noqa: BLE001
+                lines.append(f"{path.name} was not written: {error}")
+    return lines
 
 
 # The snapshots used by this process, and whether it wrote each.
@@ -192,6 +173,9 @@ USED: dict[Path, bool] = {}
 
 _UPDATE = "If the selection is right, run pytest with --cupel-update-snapshots,\nor set CUPEL_UPDATE_SNAPSHOTS=1."
 _NAME_REUSED = "Another test in this run uses a snapshot of the same name: use a different name in each."
+
+# The variables by which pytest recognises CI.
+_CI = ("CI", "BUILD_NUMBER")
 
 # Characters that file names may not contain on some systems, and names of devices on Windows.
 _NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
@@ -216,15 +200,32 @@ def directory_of(file: str) -> Path:
 def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathLike[str]) -> None:
     """Compare the report with its snapshot, or write the snapshot if it is missing or should be updated."""
     path = Path(directory).absolute() / "__snapshots__" / f"{_checked_name(name)}.json"
-    text = hiding(_without_times, report)
+    document = hiding(partial(to_dict, report, allow_nan=True))
+    # Measured times differ in each run, and notes only explain the selection.
+    document["events"] = []
+    document.pop("notes", None)
+    text = format_json(document, indent=2)
     stored = _read(path)
     if stored == text:
         USED.setdefault(path, False)
-    elif (stored is None and not _in_ci()) or (_is_set("CUPEL_UPDATE_SNAPSHOTS") and path not in USED):
-        _write(path, f"{text}\n")
+    elif (stored is None and not any(map(_is_set, _CI))) or (_is_set("CUPEL_UPDATE_SNAPSHOTS") and path not in USED):
+        # Written atomically, even if the process dies or another one writes the same file.
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            draft.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
         USED[path] = True
     else:
-        message = _missing(path) if stored is None else _mismatch(report, path, stored, text)
+        here = Path.cwd()
+        shown = path.relative_to(here) if path.is_relative_to(here) else path
+        message = (
+            f"{shown} does not exist, and snapshots are not written in CI. Run the test locally and commit the file."
+            if stored is None
+            else _mismatch(report, shown, stored, text)
+        )
         raise SelectionReportAssertionError(
             f"MatchSnapshot({name}) failed: {message}",
             assertion="MatchSnapshot",
@@ -233,14 +234,6 @@ def check_snapshot(report: SelectionReport, name: str, directory: str | os.PathL
             report=report,
             note=_NAME_REUSED if path in USED else _UPDATE,
         )
-
-
-def _without_times(report: SelectionReport) -> str:
-    """Remove measured times and notes from a report."""
-    document = to_dict(report, allow_nan=True)
-    document["events"] = []
-    document.pop("notes", None)
-    return format_json(document, indent=2)
 
 
 def _checked_name(name: str) -> str:
@@ -259,11 +252,6 @@ def _is_set(variable: str) -> bool:
     return os.environ.get(variable, "").strip().lower() not in {"", "0", "false", "no", "off"}
 
 
-def _in_ci() -> bool:
-    """Whether this is CI, by the variables that pytest uses."""
-    return _is_set("CI") or _is_set("BUILD_NUMBER")
-
-
 def _read(path: Path) -> str | None:
     """Read a snapshot in our own formatting, so that reformatted files still match; unchanged if it is not JSON."""
     if not path.exists():
@@ -275,31 +263,14 @@ def _read(path: Path) -> str | None:
         return text
 
 
-def _write(path: Path, text: str) -> None:
-    """Write atomically, even if the process dies or another one writes the same file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _missing(path: Path) -> str:
-    return (
-        f"{_shown(path)} does not exist, and snapshots are not written in CI. Run the test locally and commit the file."
-    )
-
-
-def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> str:
+def _mismatch(report: SelectionReport, shown: Path, stored: str, text: str) -> str:
     try:
         before = loads(SelectionReport, stored, allow_nan=True)
     except DocumentError as error:
-        problem, lines = f"{_shown(path)} does not contain a report: {error}.", list[str]()
+        problem, lines = f"{shown} does not contain a report: {error}.", list[str]()
     else:
         # The important parts, which may be equal.
-        problem = f"the selection differs from {_shown(path)}."
+        problem = f"the selection differs from {shown}."
         lines = _diff([*outline(before)], [*outline(report)])
     lines = lines or _diff(stored.splitlines(), text.splitlines())
     more = [f"... and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
@@ -309,8 +280,3 @@ def _mismatch(report: SelectionReport, path: Path, stored: str, text: str) -> st
 def _diff(left: list[str], right: list[str]) -> list[str]:
     lines = unified_diff(left, right, "snapshot", "now", lineterm="")
     return [line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..." for line in lines]
-
-
-def _shown(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -11,7 +11,7 @@ export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
-	conformance-page models wheel-smoke clean
+	conformance-page models sdk-types wheel-smoke clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 
 models: setup ## compare the limits of models with litellm's table, and change the rows that differ
 	@$(BIN)/python -m tools.compare_models
+
+sdk-types: setup ## list the types of parts and items in the newest SDKs, and print which are new
+	@$(BIN)/python -m tools.sdk_types
 
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality

@@ -96,6 +96,8 @@ def as_plain(value: Any) -> Any:
     """Convert an object to a dict of its attributes; Pydantic models convert themselves."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
     return getattr(value, "__dict__", None) or str(value)
 
 

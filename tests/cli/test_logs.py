@@ -221,9 +221,9 @@ def test_replay(call: Call, session: str) -> None:
 
 
 def test_a_message_that_cannot_be_read_names_its_file(call: Call, session: str) -> None:
-    done = call("replay", session, "-", "-b", "12000", "-pchat", text='[{"role": "robot", "content": "Beep."}]')
+    done = call("replay", session, "-", "-b", "12000", "-pchat", text='[{"role": "user", "content": 7}]')
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("pycupel: stdin: messages[0].role: must be one of system, ")
+    assert done.err.startswith("pycupel: stdin: messages[0].content: must be a string or a list")
     gemini = '{"contents": [{"role": "system", "parts": [{"text": "Be brief."}]}]}'
     noted = call("replay", "-", "-b", "12000", text=gemini).err.splitlines()
     assert noted[1] == "  Instructions go into config.system_instruction."

@@ -544,7 +544,7 @@ def test_lint_reads_what_stands_beside_the_messages(call: Call) -> None:
 
 
 def test_lint_continues_after_a_record_that_cannot_be_read(call: Call) -> None:
-    odd = {"messages": [{"role": "robot", "content": "Hi."}]}
+    odd = {"messages": [{"content": "Hi."}]}
     orphan = {"messages": [{"role": "user", "content": "Hi."}, {"role": "tool", "tool_call_id": "1", "content": "a"}]}
     done = call("lint", "-", text=f"{json.dumps(odd)}\n{json.dumps(orphan)}")
     assert done.code == 1

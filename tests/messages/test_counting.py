@@ -244,7 +244,7 @@ OTHERS: dict[str, tuple[Any, int]] = {
     "video elsewhere": (said({"type": "video", "url": "https://a.invalid"}), 2265),
     "unknown part": (said({"type": "poll", "votes": [1, 2]}), len('{"type":"poll","votes":[1,2]}')),
     "unknown part with data": (said({"type": "scan", "data": SMALL}), len('{"type":"scan","data":""}') + 2265),
-    "unknown part without text": (said({"type": "poll", "text": None}), 0),
+    "unknown part with a text": (said({"type": "poll", "text": "x"}), len('{"type":"poll","text":"x"}')),
 }
 SHAPES = [
     pytest.param(provider, message, tokens, id=f"{provider}: {name}")

@@ -483,10 +483,10 @@ def test_nothing_of_the_caller_is_changed() -> None:
 
 
 def test_an_unknown_shape_names_the_index_and_the_key() -> None:
-    with pytest.raises(MessageShapeError, match=r"messages\[1\], role") as caught:
-        select([question(), {"role": "robot", "content": "Beep."}], 100)
+    with pytest.raises(MessageShapeError, match=r"messages\[1\].role") as caught:
+        select([question(), {"role": 7, "content": "Beep."}], 100)
     assert (caught.value.index, caught.value.key) == (1, "role")
-    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: the message has no role: "):
+    with pytest.raises(MessageShapeError, match=r"messages\[0\].role: the message has no role: "):
         select([{"text": "Hi."}], 100)
 
 
@@ -503,7 +503,7 @@ def test_a_request_is_told_where_its_messages_are() -> None:
 
 
 def test_items_are_told_who_selects_them() -> None:
-    with pytest.raises(MessageShapeError, match=r"messages\[0\], role: the message has no role: ") as caught:
+    with pytest.raises(MessageShapeError, match=r"messages\[0\].role: the message has no role: ") as caught:
         select([ContextItem("Hi.", 1)], 100)
     assert caught.value.__notes__ == ["For items, use pycupel.select."]
 

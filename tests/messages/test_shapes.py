@@ -99,7 +99,7 @@ class TestOpenAI:
         ("message", "key"),
         [
             ({"content": "x"}, "role"),
-            ({"role": "robot", "content": "x"}, "role"),
+            ({"role": "model", "content": "x"}, "role"),
             ({"role": ["user"], "content": "x"}, "role"),
             ("hello", "role"),
             (7, "role"),
@@ -111,7 +111,7 @@ class TestOpenAI:
             ({"role": "assistant", "tool_calls": 7}, "tool_calls"),
             ({"role": "assistant", "tool_calls": [call("c1"), call("")]}, "tool_calls[1].id"),
             ({"role": "assistant", "function_call": {"arguments": "{}"}}, "function_call.name"),
-            ({"role": "tool", "content": "x"}, "tool_call_id"),
+            ({"role": "tool", "content": "x", "tool_call_id": ""}, "tool_call_id"),
             ({"role": "tool", "content": "x", "tool_call_id": 5}, "tool_call_id"),
             ({"role": "function", "content": "x"}, "name"),
         ],
@@ -170,8 +170,8 @@ class TestLangChain:
     def test_results(self) -> None:
         assert view(LangChain("tool", "done", tool_call_id="c1"), "openai").results == ("c1",)
 
-    def test_an_unknown_type_is_no_role(self) -> None:
-        assert refused(LangChain("remove", ""), "openai").key == "role"
+    def test_an_unknown_type_is_kept(self) -> None:
+        assert view(LangChain("remove", ""), "openai").role == "assistant"
 
 
 class TestMistral:
@@ -255,12 +255,11 @@ class TestResponses:
     @pytest.mark.parametrize(
         ("item", "key"),
         [
-            ({"type": "dream"}, "type"),
             ({"type": 7}, "type"),
             ({"content": "x"}, "role"),
             ({"type": "message", "role": "tool"}, "role"),
             ({"type": "message", "role": "user"}, "content"),
-            ({"type": "function_call_output", "output": "x"}, "call_id"),
+            ({"type": "shell_call_output", "output": []}, "call_id"),
             ({"type": "function_call", "call_id": ""}, "call_id"),
             ({"type": "mcp_approval_request", "id": 7}, "id"),
         ],

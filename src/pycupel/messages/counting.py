@@ -16,7 +16,7 @@ from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.parts import MessageView, Part, PartReader
 from pycupel.messages.providers._base import CACHED, OUTSIDE, Provider
-from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING
+from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING, TOOL
 from pycupel.model import ContextBudget
 from pycupel.model.checks import name_key, wrong_type
 from pycupel.text import describe
@@ -28,7 +28,7 @@ THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES = "thinking", "tool_calls", "t
 KINDS = (SYSTEM, TOOLS, USER, ASSISTANT, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, IMAGES, FILES)
 """What a prompt is made of, in the order in which it is shown. Every count by kind has these names."""
 
-_KINDS_OF_PARTS = {THINKING: THOUGHTS, CALL: TOOL_CALLS, RESULT: TOOL_RESULTS, IMAGE: IMAGES, FILE: FILES}
+_KINDS_OF_PARTS = {THINKING: THOUGHTS, CALL: TOOL_CALLS, RESULT: TOOL_RESULTS, IMAGE: IMAGES, FILE: FILES, TOOL: TOOLS}
 _KINDS_OF_ROLES = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT, "tool": TOOL_RESULTS}
 
 # Plain values with neither text nor fields.
@@ -97,7 +97,7 @@ class Usage:
     """The system prompts, beside and among the messages."""
 
     tools: int
-    """The definitions of tools."""
+    """The definitions of tools, beside and among the messages."""
 
     history: Mapping[str, int]
     """The other messages by kind: "user", "assistant", "thinking", "tool_calls", "tool_results", "images" and "files".
@@ -223,11 +223,10 @@ def usage_of(budget: ContextBudget | int, extras: Extras, views: Iterable[Messag
     limits = ContextBudget.of(budget)
     history = tokens_by_kind_in(views)
     system = extras.system + history.pop(SYSTEM, 0)
+    tools = extras.tools + history.pop(TOOLS, 0)
     reply = extras.reply + limits.output_reserve
-    used = system + extras.tools + sum(history.values()) + documents + reply
-    return Usage(
-        limits.max_tokens, system, extras.tools, FrozenDict(history), documents, reply, limits.max_tokens - used
-    )
+    used = system + tools + sum(history.values()) + documents + reply
+    return Usage(limits.max_tokens, system, tools, FrozenDict(history), documents, reply, limits.max_tokens - used)
 
 
 def resolve_counter(counter: CounterLike, provider: Provider, model: str | None) -> Counter:

@@ -10,11 +10,14 @@ from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._base import Provider
 from pycupel.messages.providers._shapes import message_in
-from pycupel.messages.providers._tables import CALL_LISTS, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES, Prices
+from pycupel.messages.providers._tables import CALL_LISTS, ITEM_TYPES, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES, Prices
 from pycupel.model.checks import checked_name
 
 # The most that the chat templates of open models add.
 _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
+
+# Signed thoughts are Anthropic's, unless the other messages or the model are someone else's.
+SIGNED = "signed"
 
 
 def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
@@ -55,6 +58,7 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
         ProviderAmbiguousError: messages look like those of different providers.
     """
     seen: dict[str, int] = {}
+    signed: int | None = None
     for index, message in enumerate(messages):
         role = message.get("role") if message.__class__ is dict else None
         if role.__class__ is str and role != "model":
@@ -66,8 +70,12 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
                 seen.setdefault("openai", index)
                 continue
         provider = _mark(message)
-        if provider is not None:
+        if provider == SIGNED:
+            signed = index if signed is None else signed
+        elif provider is not None:
             seen.setdefault(provider, index)
+    if signed is not None and not seen and (model_provider is None or model_provider.name != "mistral"):
+        seen["anthropic"] = signed
     if len(seen) > 1:
         where = ", ".join(f"messages[{index}] looks like {provider}" for provider, index in seen.items())
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
@@ -85,21 +93,23 @@ def _mark(message: Any) -> str | None:
     if kind == "chat" or (role is None and kind in LANGCHAIN_ROLES):
         return "openai"
     if role is None:
-        is_item = kind is not None or (field(message, "id") is not None and message_in(message) is None)
-        return "responses" if is_item else None
+        # An item of an unknown type may be anyone's.
+        is_reference = kind is None and field(message, "id") is not None and message_in(message) is None
+        return "responses" if is_reference or kind == "message" or kind in ITEM_TYPES else None
     if role in TOOL_ROLES or any(is_filled(field(message, name)) for name in (CALL_LISTS[0], "function_call")):
         return "openai"
-    if kind not in (None, "message"):
+    if kind in ITEM_TYPES:
         return "responses"
     content = field(message, "content")
     return next(filter(None, map(provider_of_part, content)), None) if is_list(content) else None
 
 
 def provider_of_part(part: Any) -> str | None:
-    """Return the only provider that has parts of this type; None if several have."""
+    """Return the only provider that has parts of this type, or `SIGNED`; None if several have."""
     kind = text_of(part, "type")
     if kind == "thinking":
-        # Mistral has thinking parts, too, but without a signature.
-        return "anthropic" if is_filled(field(part, "signature")) else None
+        # Mistral has thinking parts, too. Anthropic's always have a signature, and a text.
+        is_signed = is_filled(field(part, "signature")) and not is_list(field(part, "thinking"))
+        return SIGNED if is_signed and field(part, "closed") is None else None
     meaning = PART_TYPES.get(kind)
     return None if meaning is None else meaning.only or None

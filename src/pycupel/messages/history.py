@@ -14,21 +14,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import maker
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import ERROR, LASTING, Finding, Provider
+from pycupel.messages.providers._base import ENDED, ERROR, FOREIGN, LASTING, Finding, Provider
 from pycupel.messages.providers._rules import OPEN
 from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.text import number_text
 
 # What appears under this role always stays.
 _FIXED = "system"
-_UNTIED = frozenset({"system", "reminder", "user"})
+_OF_SYSTEM = frozenset({"system", "reminder", "ended"})
+_UNTIED = frozenset({*_OF_SYSTEM, "user"})
 
 
 class Unit(NamedTuple):
@@ -41,8 +42,8 @@ class Unit(NamedTuple):
     """The indices of the messages."""
 
     role: str
-    """"system", "reminder" for a system message after other sound messages, "user", "assistant", or "exchange" for
-    calls with their results.
+    """"system", "reminder" for a system message after other sound messages, "ended" for one that the model no longer
+    sees, "user", "assistant", or "exchange" for calls with their results.
     """
 
     anchor: int | None
@@ -66,31 +67,37 @@ _unit = maker(Unit)
 
 def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
     """Group a whole history into units, in order of their first messages. Every message is in exactly one."""
-    groups, findings = provider.pair(views)
+    (groups, findings), known = provider.grouped(views)
+    # What is of an unknown role or type goes with its unit, and says nothing about it.
+    members_of: Callable[[list[int]], list[int]] = partial(_known_members, None if len(known) == len(views) else views)
     problems: dict[int, str] = {}
     open_units: set[int] = set()
-    checks = [*provider.findings(views)]
+    checks = [*provider.findings(known)]
     if findings or checks:
         # Most histories of most providers are sound, and need no look at their units.
         unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
-        problems = _problems(views, findings, checks, unit_of)
+        problems = _problems(known, findings, checks, unit_of)
         open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
-        others = provider.needs({i: [views[n] for n in group] for i, group in enumerate(groups) if i not in problems})
+        sound = {i: members_of(group) for i, group in enumerate(groups) if i not in problems}
+        others = provider.needs({i: [views[n] for n in members] for i, members in sound.items()})
     units: list[Unit] = []
     opener: int | None = None
     leading = True
     for unit_index, group in enumerate(groups):
         has_user_text = False
-        if len(group) == 1:
-            _, role, _, _, calls, results, opens_turn, _, marks, _ = views[group[0]]
+        members = members_of(group)
+        if len(members) == 1:
+            _, role, _, _, calls, results, opens_turn, _, marks, _ = views[members[0]]
             if calls or results:
                 role = "exchange"
+            elif role == "system" and ENDED in marks:
+                role = "ended"
             elif role == "system" and not leading and LASTING not in marks:
                 role = "reminder"
         else:
-            role, opens_turn, has_user_text = _role_of_group([views[index] for index in group])
+            role, opens_turn, has_user_text = _role_of_group([views[index] for index in members])
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
         needs = needs if anchor is None else (anchor, *needs)
@@ -102,6 +109,10 @@ def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Uni
     return units
 
 
+def _known_members(views: Sequence[MessageView] | None, group: list[int]) -> list[int]:
+    return group if views is None else [n for n in group if FOREIGN not in views[n].marks] or group[:1]
+
+
 def turns(units: Sequence[Unit]) -> list[list[int]]:
     """Group the indices of units by turn: a user message and everything up to the next one.
 
@@ -109,7 +120,7 @@ def turns(units: Sequence[Unit]) -> list[list[int]]:
     """
     grouped: list[list[int]] = []
     for unit_index, unit in enumerate(units):
-        if unit.role in ("system", "reminder") or unit.problem is not None:
+        if unit.role in _OF_SYSTEM or unit.problem is not None:
             continue
         if unit.role == "user" or not grouped:
             grouped.append([])
@@ -225,8 +236,8 @@ def _same(unit_index: int) -> int:
 
 
 def _call_positions(views: Sequence[MessageView]) -> list[int]:
-    roles = [view.role for view in views]
-    return [n for n, (before, role) in enumerate(pairwise(roles), 1) if role == "assistant" != before]
+    roles = [(view.message_index, view.role) for view in views if FOREIGN not in view.marks]
+    return [n for (_, before), (n, role) in pairwise(roles) if role == "assistant" != before]
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
@@ -290,7 +301,7 @@ def _appearances(
         if problem is not None:
             continue
         unit = unit_of(i)
-        if role != "assistant":
+        if role not in ("assistant", "ended"):
             yield indices[0], role, unit
         elif indices[-1] == count - 1:
             # The model may be asked to continue a message of the assistant at the end.
@@ -380,6 +391,6 @@ def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> l
 
 def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:
     for i in range(begun - 1, -1, -1):
-        if units[i].problem is None and units[i].role not in ("system", "reminder"):
+        if units[i].problem is None and units[i].role not in _OF_SYSTEM:
             return i
     return None

@@ -311,7 +311,7 @@ def read_on(
             # `cache_control` may have moved since then.
             for n in {*past.cached, *(n for n in fingerprint.cached if n < len(views))}:
                 [views[n]] = provider.read(messages[: n + 1], count.direct, start=n)
-    return views + provider.read(messages, count.direct, start=len(views))
+    return provider.settled(views + provider.read(messages, count.direct, start=len(views)))
 
 
 def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:

@@ -31,6 +31,7 @@ _NO_METADATA: FrozenDict[str, Any] = FrozenDict()
 _KINDS = {
     "system": (ContextKind.SYSTEM_PROMPT, ContextSource.CHAT),
     "reminder": (ContextKind.MESSAGE, ContextSource.CHAT),
+    "ended": (ContextKind.MESSAGE, ContextSource.CHAT),
     "user": (ContextKind.MESSAGE, ContextSource.CHAT),
     "assistant": (ContextKind.MESSAGE, ContextSource.CHAT),
     "exchange": (ContextKind.TOOL_OUTPUT, ContextSource.TOOL),

@@ -48,16 +48,19 @@ from pycupel.messages.providers._tables import (
     REPEATED_CALLS,
     RESULT,
     RETURNED,
+    SIDE,
+    SOURCED,
     TEXT,
     TEXTS,
     THINKING,
+    TOOL,
     TOOL_MESSAGE,
     TOOL_ROLES,
+    UNKNOWN,
     Field,
     Meaning,
     Prices,
     item_type,
-    part_type,
 )
 from pycupel.text import describe
 
@@ -70,6 +73,10 @@ _ENCRYPTED_CHARACTERS = 8
 _ENCODED = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
 _MEDIA = frozenset({"image", "audio", "file"})
 _WHOLE = frozenset({THINKING, CALL, RESULT})
+# Prices of parts whose fields are not read one by one.
+_AS_A_WHOLE = frozenset({"json", "tool", "content", "nothing"})
+_DATA = frozenset({*DATA, *SOURCED})
+_DATA_AND_SIDE = frozenset({*_DATA, *SIDE})
 _CONTENT, _PARTS = ("content",), ("parts",)
 # A tuple, because what a message has for a role need not be hashable.
 _TOOL_ROLES = tuple(TOOL_ROLES)
@@ -79,7 +86,9 @@ class Part(NamedTuple):
     """A part of a message."""
 
     kind: str
-    """"text", "thinking", "call", "result", "image", "file", or "other" for what has only a price."""
+    """"text", "thinking", "call", "result", "image", "file", "tool" for a definition, "unknown" for what is of no known
+    type, or "other" for what has only a price.
+    """
 
     text: str
     """What the model reads of it."""
@@ -91,10 +100,10 @@ class Part(NamedTuple):
     """For a call that the caller answers, and its result: the id, as it is in the message."""
 
     tool: str = ""
-    """The name of the tool that is called; with a result, if the message names it."""
+    """The name of the tool that is called; with a result, if the message names it. Of an unknown part, its type."""
 
     arguments: Any = None
-    """The arguments of a call: JSON text or a structure."""
+    """The arguments of a call: JSON text or a structure. Of an unknown part, whether its type is a role or a field."""
 
     failed: bool = False
     """Whether a result is marked as an error."""
@@ -142,12 +151,16 @@ def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: 
         ids = () if called is None else (called,)
         calls, results = (ids, ()) if kind == CALL else ((), ids)
         is_thought = kind == THINKING
+        is_unknown = kind == UNKNOWN
     else:
         text = "\n".join([part.text for part in parts if part.text])
         tokens = sum([part.tokens for part in parts])
         calls = tuple([part.id for part in parts if part.kind == CALL and part.id is not None])
         results = tuple([part.id for part in parts if part.kind == RESULT and part.id is not None])
         is_thought = bool(parts) and parts[0].kind == THINKING
+        is_unknown = UNKNOWN in [part.kind for part in parts]
+    if is_unknown:
+        marks = (*marks, UNKNOWN)
     opens_turn = role == "user" and not results
     return make_view(
         (index, role, text, overhead + tokens, calls, results, opens_turn, is_thought, marks, tuple(parts))
@@ -213,14 +226,20 @@ class PartReader:
         tool, arguments, failed, said, beside = more or ("", None, False, None, 0)
         self._parts.append(make_part((kind, text, tokens, own, tool, arguments, failed, path, said, beside)))
 
-    def _speak(self, node: Any, path: Path, *, is_part: bool = False) -> None:
+    def unknown(self, node: Any, name: str, what: str = "type", path: Path = ()) -> Part:
+        """Make a part of something of an unknown type, role or field: its JSON, with encoded data as files."""
+        text, files = _ENCODED.subn("", _json(dict(node) if is_mapping(node) else node, "content"))
+        tokens = self.count(text) + self.prices.file * files
+        return make_part((UNKNOWN, text, tokens, None, name, what, False, path, None, 0))
+
+    def _speak(self, node: Any, path: Path) -> None:
         """Add the parts of a node whose texts are its speaker's."""
         is_dict = node.__class__ is dict
         if not is_dict and isinstance(node, str):
             self._add(TEXT, [node], 0, path)
         elif not is_dict and (node.__class__ is list or is_list(node)):
             for n, each in enumerate(node):
-                self._speak(each, (*path, n), is_part=True)
+                self._speak(each, (*path, n))
         else:
             kind = node.get("type") if is_dict else field(node, "type")
             kind = kind if isinstance(kind, str) else None
@@ -230,29 +249,42 @@ class PartReader:
                 self._add(TEXT, [text], 0, path)
                 return
             # Only a message as a whole can be an item; inside, `function_call` and others are LangChain's parts.
-            meaning = None if kind is None else (None if path else item_type(kind)) or part_type(kind)
+            meaning = None if kind is None else (None if path else item_type(kind)) or PART_TYPES.get(kind)
             if meaning is not None and meaning.kind in _WHOLE:
                 self._whole(node, meaning, path)
+            elif path and (kind is not None if meaning is None else meaning.price in _AS_A_WHOLE):
+                self._speak_whole(node, kind or "", meaning, path)
             else:
-                self._speak_other(node, kind, meaning, path, is_part=is_part)
+                self._speak_other(node, kind, meaning, path)
 
-    def _speak_other(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path, *, is_part: bool) -> None:
-        """Add the parts of a message, an image, a file, or a part without a type or of an unknown one."""
+    def _speak_whole(self, node: Any, kind: str, meaning: Meaning | None, path: Path) -> None:
+        """Add a part that is not read field by field: of an unknown type, priced by its JSON, or free."""
+        if meaning is None:
+            self._parts.append(self.unknown(node, kind, path=path))
+        elif meaning.price == "tool":
+            definition = field(field(node, "tool"), "definition")
+            text = _json(field(node, "tool") if definition is None else definition, "tool")
+            price = 0 if definition is None else self.prices.tool
+            self._add(TOOL, [text], price, path, None, kind, node, False, None, 0)
+        elif meaning.price == "content":
+            self._add(TEXT, [_text(field(node, "content"))], 0, path)
+        elif meaning.price == "json":
+            self._parts.append(self.unknown(node, "", path=path)._replace(kind=OTHER, arguments=None))
+
+    def _speak_other(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path) -> None:
+        """Add the parts of a message, an image, a file, or a part without a type."""
         if kind is None and field(node, "thought") is True:
             # Gemini's thoughts are texts with a mark.
             self._whole(node, PART_TYPES[THINKING], path)
         elif not self._is_medium(node, kind, meaning, path, self._parts):
             text = _text_of_file(node, meaning)
-            before = len(self._parts)
-            if text is None:
-                self._speak_fields(node, path)
-            else:
+            name = _unknown_field(node) if kind is None and len(path) > 1 else ""
+            if text is not None:
                 self._speak(text, path)
-            if is_part and kind is not None and len(self._parts) == before:
-                # Nothing in it is known, so it must be a type that is newer than these tables.
-                price = self._unknown(node)
-                if price:
-                    self._add(OTHER, [], price, path)
+            elif name:
+                self._parts.append(self.unknown(node, name, "field", path))
+            else:
+                self._speak_fields(node, path)
 
     def _speak_fields(self, node: Any, path: Path) -> None:
         members = _members(node)
@@ -261,7 +293,7 @@ class PartReader:
             if name in CALL_LISTS:
                 for n, call in enumerate(value if is_list(value) else ()):
                     self._whole(call, how, (*here, n))
-            elif how.kind in (CALL, RESULT):
+            elif how.kind in _WHOLE and how.how == "nested":
                 self._whole(value, how, here)
             elif how.how != "nested":
                 texts: list[str] = []
@@ -272,7 +304,7 @@ class PartReader:
                 # LangChain keeps the calls of some providers here, and again beside it.
                 for n, each in enumerate(value):
                     if text_of(each, "type") not in REPEATED_CALLS:
-                        self._speak(each, (*here, n), is_part=True)
+                        self._speak(each, (*here, n))
             else:
                 self._speak(value, here)
 
@@ -323,37 +355,35 @@ class PartReader:
                 # Read again for its price alone, so what it adds to the media is not kept.
                 texts: list[str] = []
                 media, self._media = self._media, []
-                beside += self._gather(piece, texts, (), is_part=True) + sum(map(self.count, texts))
+                beside += self._gather(piece, texts, ()) + sum(map(self.count, texts))
                 beside += sum([each.tokens for each in self._media])
                 self._media = media
         return is_error, "\n".join(filter(None, said)), beside
 
-    def _gather(self, node: Any, texts: list[str], path: Path, *, is_part: bool = False) -> int:
+    def _gather(self, node: Any, texts: list[str], path: Path) -> int:
         """Append all texts inside a call, a result or reasoning, and return the price of everything else in it."""
         if isinstance(node, str):
             texts.append(node)
             return 0
         is_dict = node.__class__ is dict
         if not is_dict and is_list(node):
-            return sum([self._gather(each, texts, (*path, n), is_part=True) for n, each in enumerate(node)])
+            return sum([self._gather(each, texts, (*path, n)) for n, each in enumerate(node)])
         kind = node.get("type") if is_dict else field(node, "type")
         kind = kind if isinstance(kind, str) else None
         if kind in TEXTS and is_dict and len(node) == 2 and node.get("text").__class__ is str:
             texts.append(node["text"])
             return 0
-        meaning = None if kind is None else part_type(kind)
+        meaning = None if kind is None else PART_TYPES.get(kind)
         if self._is_medium(node, kind, meaning, path, self._media):
             return 0
+        if kind is not None and (meaning is None or meaning.price in _AS_A_WHOLE):
+            # It follows the part that it is in, as images do.
+            before, self._parts = self._parts, self._media
+            self._speak_whole(node, kind, meaning, path)
+            self._parts = before
+            return 0
         text = _text_of_file(node, meaning)
-        if text is not None:
-            return self._gather(text, texts, path)
-        start = len(texts)
-        price = self._gather_fields(node, texts, path)
-        # A known type may say nothing, such as an empty thought; only an unknown one is priced by its JSON.
-        is_known = meaning is not None and meaning.kind in _WHOLE
-        if is_part and kind is not None and not is_known and not price and len(texts) == start:
-            return self._unknown(node)
-        return price
+        return self._gather_fields(node, texts, path) if text is None else self._gather(text, texts, path)
 
     def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
         members = _members(node)
@@ -379,6 +409,12 @@ class PartReader:
             texts.append(_json(value, name))
             return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
         has_content = members.get("content") is not None
+        if name == "text" and not isinstance(value, str):
+            # The text of a guarded part is inside, and a configuration has the format of texts.
+            inner, form = field(value, "text"), field(value, "format")
+            texts += [inner] if isinstance(inner, str) else [] if form is None else [_json(form, name)]
+        if how == "images":
+            return self.prices.image * (len(value) if is_list(value) else 1)
         if not isinstance(value, str) or (name == "text" and has_content):
             # Some libraries' messages have their text twice, as content and as text.
             return 0
@@ -405,14 +441,6 @@ class PartReader:
         of_kind = IMAGE if price == "image" else FILE
         into.append(make_part((of_kind, "", tokens, None, "", None, False, path, None, 0)))
         return True
-
-    def _unknown(self, node: Any) -> int:
-        """Price a part without text: if none of its fields is known, by its JSON, with encoded data as files."""
-        is_known = node.__contains__ if is_mapping(node) else partial(hasattr, node)
-        if any(map(is_known, FIELDS)):
-            return 0
-        text, files = _ENCODED.subn("", _json(dict(node) if is_mapping(node) else node, "content"))
-        return self.count(text) + self.prices.file * files
 
 
 def _is_tool_message(message: Any) -> bool:
@@ -443,6 +471,15 @@ def _known(members: Mapping[str, Any]) -> list[str]:
     return names
 
 
+def _unknown_field(node: Any) -> str:
+    """Return the field that has the data of a part without a type, if no known field has any; else an empty text."""
+    members: Mapping[str, Any] = node if is_mapping(node) else getattr(node, "__dict__", {})
+    names = [name for name, value in members.items() if value is not None]
+    if any(name in FIELDS or name in _DATA_AND_SIDE for name in names):
+        return ""
+    return str(names[0]) if names else ""
+
+
 def _called(call: Any, meaning: Meaning | Field) -> tuple[str, Any]:
     """Return the name of the tool that a call is for, and its arguments."""
     if meaning.ids == ("id",) and isinstance(meaning, Field):
@@ -458,9 +495,15 @@ def _called(call: Any, meaning: Meaning | Field) -> tuple[str, Any]:
 
 
 def _price_of_data(node: Any) -> str:
-    """Return what stands for Gemini's data, by its MIME type, because its parts have no type; empty if it is a text."""
-    if node.__class__ is dict and node.keys().isdisjoint(DATA):
+    """Return what stands for the data of a part without a type; empty if it has none.
+
+    Gemini's have a MIME type, and Converse's are named by their field.
+    """
+    if node.__class__ is dict and node.keys().isdisjoint(_DATA):
         return ""
+    for name, price in SOURCED.items():
+        if field(field(node, name), "source") is not None:
+            return price
     data = next((each for each in [field(node, name) for name in DATA] if each is not None), None)
     if data is None:
         return ""
@@ -470,7 +513,12 @@ def _price_of_data(node: Any) -> str:
 
 def _text_of_file(node: Any, meaning: Meaning | None) -> list[Any] | None:
     """Return the title and text of a file that has its text in the message; it costs as much as its text."""
-    if meaning is None or meaning.price != "file":
+    if meaning is None:
+        document = field(node, "document")
+        source = field(document, "source")
+        text = field(source, "text") if field(source, "content") is None else field(source, "content")
+        return None if text is None else [text_of(document, "name"), text]
+    if meaning.price != "file":
         return None
     source = field(node, "source")
     text = field(source, "data" if text_of(source, "type") == "text" else "content")

@@ -285,7 +285,8 @@ def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: S
         # About the request as a whole; nothing is dropped because of it.
         finding = next(rule.findings([room.extras.view, *(overlay.views[n] for n in kept)]), None)
         if finding is not None:
-            yield f"{provider.name} would reject the request: {finding.message}. {finding.remedy}"
+            rejected = f"{provider.name} would reject the request" if finding.severity == "error" else None
+            yield f"{rejected or f'messages[{finding.index}]'}: {finding.message}. {finding.remedy}"
 
 
 _DroppedDraft: Any = draft_of(Dropped)

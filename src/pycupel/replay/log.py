@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages.detect import provider_of_part, resolve_provider
+from pycupel.messages.detect import SIGNED, provider_of_part, resolve_provider
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers._base import Provider
 from pycupel.tokens.counters import reported_tokens
@@ -335,4 +335,4 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
 
 
 def _is_anthropic(message: _Message) -> bool:
-    return any(provider_of_part(block) == _ANTHROPIC for block in as_dicts(message.get("content")))
+    return any(provider_of_part(block) in (_ANTHROPIC, SIGNED) for block in as_dicts(message.get("content")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pycupel.errors import MessageShapeError
 from pycupel.fields import ContentError
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.parts import MessageView, PartReader
+from pycupel.messages.parts import MessageView, PartReader, view_of
+from pycupel.messages.providers._shapes import UnknownNameError
 from pycupel.messages.providers._tables import Prices
 from pycupel.values import sealed
 
@@ -25,8 +26,14 @@ OUTSIDE = -1
 # Marks a system message that changes how everything after it is read, so it must stay.
 LASTING = "lasting"
 
+# Marks a system message whose time is over: it stays where it is, but the model does not see it.
+ENDED = "ended"
+
 # Marks each block with cache_control.
 CACHED = "cached"
+
+# Marks a message of an unknown role or type: it joins others, and rules look through it.
+FOREIGN = "foreign"
 
 _PRICES = Prices()
 _MARKS = attrgetter("marks")
@@ -153,6 +160,9 @@ class Provider(NamedTuple):
     typical_model: str | None = None
     """Whose tokens to count if the model is unknown; None if it may be any provider's."""
 
+    settle: Callable[[Sequence[MessageView]], list[MessageView]] | None = None
+    """Finds what later messages have ended; None if that cannot happen. It may be called again with more messages."""
+
     @property
     def all_rules(self) -> tuple[Rule, ...]:
         """All its rules, as the documentation lists them."""
@@ -170,9 +180,26 @@ class Provider(NamedTuple):
             MessageShapeError: a message has a shape that the provider does not know.
         """
         try:
-            return self.reader(messages, PartReader(count, self.prices), start)
+            views = self.reader(messages, PartReader(count, self.prices), start)
         except ContentError as error:
             raise _located(error, messages) from error
+        return views if start else self.settled(views)
+
+    def settled(self, views: list[MessageView]) -> list[MessageView]:
+        """Find what later messages of a whole history have ended."""
+        return views if self.settle is None else self.settle(views)
+
+    def grouped(self, views: Sequence[MessageView]) -> tuple[Pairing, Sequence[MessageView]]:
+        """Group the messages that belong together, and return the views that rules look at.
+
+        A message of an unknown role or type joins the one before it, or the exchange that it is inside of; at the
+        start, the one after it.
+        """
+        known = [view for view in views if FOREIGN not in view.marks] if _any_foreign(views) else views
+        groups, findings = self.pair(known)
+        if len(known) < len(views):
+            groups = _with_foreign(groups, views)
+        return (groups, findings), known
 
     def findings(self, views: Sequence[MessageView]) -> Iterator[Callable[[Sequence[MessageView]], Iterator[Finding]]]:
         """Return the checks of single messages and of the history, in order, each as a function of views."""
@@ -192,9 +219,9 @@ class Provider(NamedTuple):
             views: The messages.
             beside: Views of what is sent beside them, for the rules about the whole request.
         """
-        findings = self.pair(views)[1]
-        for find in self.findings(views):
-            findings += find(views)
+        (_, findings), known = self.grouped(views)
+        for find in self.findings(known):
+            findings += find(known)
         for rule in self.request_rules:
             findings += rule.findings([*beside, *views])
         return findings
@@ -205,7 +232,11 @@ class Provider(NamedTuple):
         Raises:
             MessageShapeError: a field has a type that cannot be counted.
         """
-        read = PartReader(count, self.prices)
+        try:
+            return sum([view.tokens for view in self.read(messages, count)])
+        except MessageShapeError:
+            # Blocks and plain texts are no messages of a history, but can be counted.
+            read = PartReader(count, self.prices)
         try:
             return sum([read.overhead + sum([part.tokens for part in read(message)]) for message in messages])
         except ContentError as error:
@@ -218,10 +249,54 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
     return MessageShapeError(str(error), index, error.key)
 
 
+def _any_foreign(views: Iterable[MessageView]) -> bool:
+    return any(FOREIGN in marks for marks in map(_MARKS, views) if marks)
+
+
+def _with_foreign(groups: list[list[int]], views: Sequence[MessageView]) -> list[list[int]]:
+    """Add the messages of unknown roles and types to the groups of the known ones."""
+    group_of = {index: group for group in groups for index in group}
+    waiting: list[int] = []
+    # The groups that messages are still missing of, the newest last.
+    begun: list[list[int]] = []
+    last: list[int] | None = None
+    ends = {id(group): group[-1] for group in groups}
+    for view in views:
+        index = view.message_index
+        if index in group_of:
+            last = group_of[index]
+            if index == last[0] < ends[id(last)]:
+                begun.append(last)
+            continue
+        while begun and ends[id(begun[-1])] < index:
+            begun.pop()
+        (begun[-1] if begun else waiting if last is None else last).append(index)
+    if not groups:
+        return [waiting]
+    groups[0] += waiting
+    return [sorted(group) for group in groups]
+
+
+def unknown_view(message: Any, index: int, reader: PartReader, unknown: UnknownNameError) -> MessageView:
+    """Read a message of an unknown role or type as a whole."""
+    try:
+        part = reader.unknown(message, unknown.name, unknown.what)
+        return view_of(index, "assistant", [part], reader.overhead, (FOREIGN,))
+    except ContentError as error:
+        error.source = message
+        raise
+
+
 def one_by_one(read: Callable[[Any, int, PartReader], MessageView]) -> Reader:
     """Make a reader of messages that do not depend on each other."""
 
     def reader(messages: Sequence[Any], parts: PartReader, start: int) -> list[MessageView]:
-        return [read(message, index, parts) for index, message in enumerate(messages[start:], start)]
+        views: list[MessageView] = []
+        for index, message in enumerate(messages[start:], start):
+            try:
+                views.append(read(message, index, parts))
+            except UnknownNameError as error:
+                views.append(unknown_view(message, index, parts, error))
+        return views
 
     return reader

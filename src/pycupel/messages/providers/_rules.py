@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import ERROR, OUTSIDE, WARNING, Finding, Pairing, Rule, Severity
-from pycupel.messages.providers._tables import TEXTS
+from pycupel.messages.providers._base import CACHED, ERROR, OUTSIDE, WARNING, Finding, Pairing, Rule, Severity
+from pycupel.messages.providers._tables import ITEM_TYPES, PART_TYPES, ROLES, STEP_TYPES, TEXTS, UNKNOWN, known_fields
 from pycupel.text import quoted
 
 # The mark of an assistant message that the model is asked to continue.
@@ -56,6 +56,53 @@ EMPTY_TEXT = Rule(
     "the message has an empty text, which some models reject",
     "Remove the empty text, or the whole message.",
 )
+
+
+def _of_unknown_types(views: Sequence[MessageView]) -> Iterator[tuple[int, str, str, str]]:
+    for view in views:
+        if UNKNOWN in view.marks:
+            name, what = next((part.tool, part.arguments) for part in view.parts if part.kind == UNKNOWN)
+            yield view.message_index, what, quoted(name), quoted(_nearest(name, what))
+
+
+def _nearest(name: str, what: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only names that are newer than these tables need it
+
+    known = {"role": ROLES, "field": known_fields()}.get(what) or {*PART_TYPES, *ITEM_TYPES, *STEP_TYPES}
+    # The names of types are short; a long one takes time that grows with its length.
+    return get_close_matches(name[:64], sorted(known), n=1, cutoff=0.0)[0]
+
+
+# A warning, because providers have new types before this library has them.
+UNKNOWN_TYPE = Rule(
+    "unknown-type",
+    WARNING,
+    "types of parts and items, and roles, are known",
+    "the {} {} is unknown; the nearest known one is {}",
+    "It is kept as it is, and counted as its JSON; correct the name if it is misspelt.",
+    _of_unknown_types,
+)
+
+
+def excess_cached(rule_id: str, severity: Severity, field_name: str, most: int, remedy: str) -> Rule:
+    """Make the rule against more parts that ask for caching than the provider takes."""
+
+    def check(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+        count = 0
+        for view in views:
+            cached = view.marks.count(CACHED)
+            count += cached
+            if cached and count > most:
+                yield (view.message_index,)
+
+    return Rule(
+        rule_id,
+        severity,
+        f"no more than {'four' if most == 4 else most} blocks have {field_name}",
+        f"the history has more than {most} blocks with {field_name}",
+        remedy,
+        check,
+    )
 
 
 def empty_message(parts: str) -> Rule:
@@ -142,6 +189,19 @@ def repeated_calls(view: MessageView, used: set[str]) -> Iterator[Finding]:
         if each in used:
             yield REPEATED.at(view.message_index, quoted(each))
         used.add(each)
+
+
+def merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
+    """Merge the groups that share a span of messages, from one index to another."""
+    whole: list[list[int]] = []
+    end = -1
+    for group in groups:
+        if group[0] <= end:
+            whole[-1] += group
+        else:
+            whole.append(group)
+        end = max(end, *(spans.get(index, -1) for index in group))
+    return [sorted(group) for group in whole]
 
 
 def has_empty_text(content: Any) -> bool:

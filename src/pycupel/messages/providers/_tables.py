@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 TEXT, THINKING, CALL, RESULT = "text", "thinking", "call", "result"
-IMAGE, FILE, OTHER = "image", "file", "other"
+IMAGE, FILE, TOOL, OTHER, UNKNOWN = "image", "file", "tool", "other", "unknown"
 
 
 class Prices(NamedTuple):
@@ -72,8 +72,9 @@ class Meaning(NamedTuple):
     """The field of a result with what the tool said, which may be shortened; empty if it must stay as it is."""
 
     price: str = ""
-    """The price that stands for its data: "image", "audio" or "file", or "data" for as much as is encrypted. For a
-    call, "call" is added to its text.
+    """The price that stands for its data: "image", "audio" or "file", or "data" for as much as is encrypted; "json" if
+    it is priced as its JSON, "tool" as the definition of a tool, "content" by its text alone, "nothing" if the model
+    never sees it. For a call, "call" is added to its text.
     """
 
     lasting: bool = False
@@ -86,10 +87,15 @@ class Meaning(NamedTuple):
 _PLAIN = Meaning(TEXT)
 _THOUGHT = Meaning(THINKING)
 _IMAGE, _AUDIO, _FILE = Meaning(IMAGE, price="image"), Meaning(FILE, price="audio"), Meaning(FILE, price="file")
+# Read by the names of its fields, like a message; or all of it, because what the model sees of it is not known.
+_READ, _JSON = Meaning(OTHER), Meaning(OTHER, price="json")
+# The provider answers these calls itself.
+_SERVER_USE, _SERVER_RESULT = Meaning(CALL, price="call"), Meaning(RESULT)
 
-# OpenAI Chat, and what servers with its format add; Mistral's documents and LangChain's parts.
+# OpenAI Chat, and what servers with its format add.
 _CHAT = {
     "text": _PLAIN,
+    "refusal": _PLAIN,
     "reasoning": _THOUGHT,
     "image_url": _IMAGE._replace(only="openai"),
     "file": _FILE._replace(only="openai"),
@@ -97,11 +103,24 @@ _CHAT = {
     **dict.fromkeys(("document_url", "video", "video_url"), _FILE),
 }
 
+# Mistral's chunks and MCP's content.
+_CHUNKS = dict.fromkeys(("reference", "tool_reference", "resource", "resource_link"), _JSON)
+
+# LangChain's parts. It repeats calls that are beside the content.
+_LANGCHAIN = {
+    "text-plain": _PLAIN,
+    **dict.fromkeys(("tool_call", "tool_call_chunk", "function_call", "custom_tool_call"), Meaning(CALL)),
+    **dict.fromkeys(("invalid_tool_call", "server_tool_call", "server_tool_call_chunk"), Meaning(CALL)),
+    "server_tool_result": _SERVER_RESULT,
+    "non_standard": _JSON,
+}
+
 _RESPONSES = {
     **dict.fromkeys(("input_text", "output_text"), _PLAIN._replace(only="responses")),
     "input_image": _IMAGE._replace(only="responses"),
     "input_file": _FILE._replace(only="responses"),
     **dict.fromkeys(("computer_screenshot", "screenshot", "image_generation_call"), _IMAGE),
+    **dict.fromkeys(("summary_text", "reasoning_text", "logs", "encrypted_content"), _READ),
 }
 
 _ANTHROPIC = {
@@ -109,64 +128,123 @@ _ANTHROPIC = {
     "redacted_thinking": _THOUGHT._replace(price="data", only="anthropic"),
     "tool_use": Meaning(CALL, "assistant", ("id",), needs_id=True, price="call", only="anthropic"),
     "tool_result": Meaning(RESULT, "user", ("tool_use_id",), needs_id=True, said="content", only="anthropic"),
-    # The provider answers these calls itself.
-    "server_tool_use": Meaning(CALL, price="call", only="anthropic"),
-    "mcp_tool_use": Meaning(CALL, price="call"),
+    "server_tool_use": _SERVER_USE._replace(only="anthropic"),
+    "mcp_tool_use": _SERVER_USE,
+    **{
+        f"{name}_tool_result": _SERVER_RESULT
+        for name in (
+            *("advisor", "bash_code_execution", "code_execution", "mcp", "text_editor_code_execution", "tool_search"),
+            *("web_fetch", "web_search"),
+        )
+    },
     "image": _IMAGE._replace(only="anthropic"),
     "document": _FILE._replace(only="anthropic"),
     "container_upload": _FILE,
     "search_result": _PLAIN._replace(only="anthropic"),
+    # What the results of its tools hold.
+    **dict.fromkeys(("advisor_result", "advisor_redacted_result", "web_fetch_result", "web_search_result"), _READ),
+    **dict.fromkeys(("code_execution_result", "encrypted_code_execution_result", "code_execution_output"), _READ),
+    **dict.fromkeys(("bash_code_execution_result", "bash_code_execution_output"), _READ),
+    **dict.fromkeys(
+        [f"text_editor_code_execution_{name}_result" for name in ("create", "str_replace", "view")],
+        _READ,
+    ),
+    "tool_search_tool_search_result": _JSON,
+    **{
+        f"{name}_tool_result_error": _JSON
+        for name in (
+            *("advisor", "bash_code_execution", "code_execution", "text_editor_code_execution", "tool_search"),
+            *("web_fetch", "web_search"),
+        )
+    },
+    "browser_state": _JSON,
+    "mcp_tool_listing": _READ,
+    # Tools that are there from now on, until they are removed.
+    "tool_addition": Meaning(TOOL, "system", price="tool", lasting=True, only="anthropic"),
+    "tool_removal": Meaning(TOOL, "system", price="tool", lasting=True, only="anthropic"),
+    **dict.fromkeys(("tool_definition", "mcp_tool_reference", "mcp_toolset_reference"), _JSON),
+    # The provider does not count its signature, nor what is encrypted in it.
+    "compaction": Meaning(TEXT, "assistant", price="content", only="anthropic"),
+    # Where another model took over, which the model is not told.
+    "fallback": Meaning(OTHER, price="nothing", only="anthropic"),
 }
 
-PART_TYPES: Mapping[str, Meaning] = {**_CHAT, **_RESPONSES, **_ANTHROPIC}
-"""What the types of parts mean."""
+PART_TYPES: Mapping[str, Meaning] = {**_CHAT, **_CHUNKS, **_LANGCHAIN, **_RESPONSES, **_ANTHROPIC}
+"""What the types of parts mean. A type that is not here is unknown: it is kept, and priced as its JSON."""
 
 TEXTS = frozenset({"text", "input_text", "output_text"})
 """The types of parts that are just a text."""
 
-# Types that are not in the tables, by how their names end: providers name new ones as they named the old ones.
-_PART_ENDS = {"tool_result": Meaning(RESULT), "tool_use": Meaning(CALL), "_call": Meaning(CALL)}
-
 # Responses: a list of items. A call without an id is one that the provider answers itself.
 _ASKED, _ANSWERED = Meaning(CALL, "assistant", ("call_id",)), Meaning(RESULT, "tool", ("call_id",), needs_id=True)
 _SPOKEN, _LASTING = Meaning(OTHER, "assistant"), Meaning(OTHER, "system", lasting=True)
-_ITEMS = {
+ITEM_TYPES: Mapping[str, Meaning] = {
     "reasoning": Meaning(THINKING, "assistant"),
     **dict.fromkeys(("function_call", "custom_tool_call", "program"), _ASKED),
+    **dict.fromkeys(("computer_call", "local_shell_call", "shell_call", "apply_patch_call"), _ASKED),
+    **dict.fromkeys(("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"), _ASKED),
+    **dict.fromkeys(("tool_search_call", "multi_agent_call"), _ASKED),
     "mcp_approval_request": _ASKED._replace(ids=("id",)),
     "mcp_approval_response": _ANSWERED._replace(ids=("approval_request_id",)),
     "image_generation_call": Meaning(IMAGE, "assistant", price="image"),
-    **dict.fromkeys(("function_call_output", "custom_tool_call_output"), _ANSWERED._replace(said="output")),
+    # It may name its function instead of the call.
+    "function_call_output": _ANSWERED._replace(said="output", needs_id=False),
+    "custom_tool_call_output": _ANSWERED._replace(said="output"),
     "local_shell_call_output": _ANSWERED._replace(ids=("call_id", "id")),
+    **dict.fromkeys(("computer_call_output", "shell_call_output", "apply_patch_call_output"), _ANSWERED),
+    **dict.fromkeys(("program_output", "multi_agent_call_output"), _ANSWERED),
     # If the provider searched for tools itself, the call and its result are its own and have no id.
     "tool_search_output": _ANSWERED._replace(needs_id=False),
-    **dict.fromkeys(("item_reference", "mcp_list_tools"), _SPOKEN),
+    **dict.fromkeys(("item_reference", "mcp_list_tools", "agent_message"), _SPOKEN),
     **dict.fromkeys(("additional_tools", "compaction", "compaction_trigger", "configuration_update"), _LASTING),
 }
-_ITEM_ENDS = {"_call": _ASKED, "_output": _ANSWERED, "_response": _ANSWERED}
+"""What the items of Responses mean, except messages."""
 
 
-def part_type(kind: str) -> Meaning | None:
-    """Return what a type of part means; None if it is unknown."""
-    found = PART_TYPES.get(kind)
-    if found is None:
-        found = next((meaning for end, meaning in _PART_ENDS.items() if kind.endswith(end)), None)
-    return found
+# Gemini's Interactions: a list of steps. Only functions are the caller's.
+STEP_TYPES: Mapping[str, Meaning] = {
+    "user_input": Meaning(TEXT, "user"),
+    "model_output": Meaning(TEXT, "assistant"),
+    "thought": Meaning(THINKING, "assistant"),
+    "function_call": Meaning(CALL, "assistant", ("id",), needs_id=True, price="call"),
+    "function_result": Meaning(RESULT, "tool", ("call_id",), needs_id=True, said="result"),
+    **{
+        f"{name}_{step}": meaning
+        for name in (
+            *("code_execution", "file_search", "google_maps", "google_search", "mcp_server_tool", "processing"),
+            *("retrieval", "url_context"),
+        )
+        for step, meaning in (
+            ("call", Meaning(CALL, "assistant", price="call")),
+            ("result", Meaning(RESULT, "assistant")),
+        )
+    },
+}
+"""What the steps of Interactions mean."""
+
+# Where the two have the same name, Responses' items are meant; `providers.interactions` corrects what differs.
+_ITEMS_AND_STEPS = {**STEP_TYPES, **ITEM_TYPES}
 
 
 def item_type(kind: str) -> Meaning | None:
-    """Return what a type of item means; None if it is unknown."""
-    found = _ITEMS.get(kind)
-    if found is None:
-        found = next((meaning for end, meaning in _ITEM_ENDS.items() if kind.endswith(end)), None)
-    return found
+    """Return what a type of item or step means; None if it is unknown."""
+    return _ITEMS_AND_STEPS.get(kind)
+
+
+def known_types(provider: str, *, is_item: bool = False) -> frozenset[str]:
+    """Return the types of parts that are known, or the types of a provider's items."""
+    if not is_item:
+        return frozenset(PART_TYPES)
+    return frozenset(STEP_TYPES) if provider == "interactions" else frozenset({"message", *ITEM_TYPES})
 
 
 class Field(NamedTuple):
     """How to read a field of a message or a part."""
 
     how: str
-    """"text", "nested" for parts inside, "json" for a structure, "encrypted" for what only the provider can read."""
+    """"text", "nested" for parts inside, "json" for a structure, "encrypted" for what only the provider can read,
+    "images" for encoded images.
+    """
 
     kind: str | None = None
     """The kind of part that it makes of its content; None if that depends on where it is."""
@@ -196,7 +274,9 @@ FIELDS: Mapping[str, Field] = {
     **dict.fromkeys(("arguments", "args", "input", "response", "tools"), Field("json")),
     **dict.fromkeys(("action", "actions", "operation", "queries"), Field("json")),
     **dict.fromkeys(("parts", "output", "outputs"), Field("nested")),
+    "results": Field("nested"),
     **dict.fromkeys(("logs", "stdout", "stderr", "result", "reason"), Field("text")),
+    "images": Field("images", IMAGE),
     **dict.fromkeys(("tool_calls", "invalid_tool_calls"), _CALL),
     **dict.fromkeys(("function", "custom"), Field("nested")),
     **dict.fromkeys(FUNCTION_CALLS, _CALL),
@@ -205,9 +285,16 @@ FIELDS: Mapping[str, Field] = {
     **dict.fromkeys(("code_execution_result", "codeExecutionResult"), Field("nested", RESULT)),
     **dict.fromkeys(("tool_call", "toolCall"), _SERVER_CALL),
     **dict.fromkeys(("tool_response", "toolResponse"), Field("nested", RESULT)),
+    # Converse's blocks, which have no type.
+    "toolUse": _SERVER_CALL._replace(ids=("toolUseId",)),
+    "toolResult": Field("nested", RESULT, ids=("toolUseId",), said="content"),
+    "reasoningContent": Field("nested", THINKING),
+    **dict.fromkeys(("reasoningText", "guardContent", "citationsContent", "searchResult"), Field("nested")),
+    **dict.fromkeys(("json", "toolAddition", "toolRemoval"), Field("json")),
+    "redactedContent": Field("encrypted"),
     "signature": Field("encrypted"),
     **dict.fromkeys(SIGNATURES, Field("encrypted", THINKING)),
-    "encrypted_content": Field("encrypted"),
+    **dict.fromkeys(("encrypted_content", "encrypted_stdout"), Field("encrypted")),
 }
 """The fields of messages and parts that the model sees, in the order of the text."""
 
@@ -228,6 +315,19 @@ RETURNED = ("output", "result", "content", "text", "error")
 DATA = ("inline_data", "file_data", "inlineData", "fileData")
 """The fields with data of Gemini's parts, which have a MIME type instead of a type."""
 
+SOURCED: Mapping[str, str] = {"image": "image", "audio": "audio", "document": "file", "video": "file"}
+"""The fields with data of Converse's blocks, whose data is in `source`, and the price that stands for it."""
+
+SIDE = frozenset(
+    {
+        "cachePoint",
+        *("thought", *SIGNATURES, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"),
+        *("part_metadata", "partMetadata", "audio_transcription", "audioTranscription"),
+        *("media_processing", "mediaProcessing", "speech_metadata", "speechMetadata"),
+    }
+)
+"""The fields of parts without a type that describe data, but are not data: Gemini's, and Converse's mark."""
+
 DETAILED = "image_url"
 """The field of OpenAI's images that may have their detail inside."""
 
@@ -239,6 +339,9 @@ TOOL_MESSAGE = Meaning(RESULT, "tool", ("tool_call_id",), needs_id=True, said="c
 
 TOOL_ROLES = frozenset({"tool", "function"})
 """The roles of such messages."""
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "model", *TOOL_ROLES})
+"""The roles that any provider has. Another one is unknown, and counts as the assistant."""
 
 LANGCHAIN_ROLES: Mapping[str, str] = {
     "system": "system",
@@ -253,3 +356,8 @@ LANGCHAIN_ROLES: Mapping[str, str] = {
     "FunctionMessageChunk": "function",
 }
 """The roles of LangChain's messages, which have a type instead; its chunks have their class name."""
+
+
+def known_fields() -> frozenset[str]:
+    """Return the fields that tell what a part is, of providers whose parts have no type."""
+    return frozenset({*FIELDS, *DATA, *SOURCED, *SIDE})

@@ -8,16 +8,30 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.fields import field, is_filled, is_list, text_of
+from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._base import CACHED, ERROR, OUTSIDE, WARNING, Pairing, Provider, Rule, one_by_one
+from pycupel.messages.providers._base import (
+    CACHED,
+    ENDED,
+    ERROR,
+    LASTING,
+    OUTSIDE,
+    WARNING,
+    Pairing,
+    Provider,
+    Rule,
+    one_by_one,
+)
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     ENDS_WITH_ASSISTANT,
     FIRST_NOT_USER,
     ORPHAN,
     PAIRING_RULES,
+    UNKNOWN_TYPE,
     duplicate_tool,
+    excess_cached,
+    merge_spans,
     pair_adjacent,
     system_neighbours,
 )
@@ -33,8 +47,12 @@ _USE, _RESULT = _PAIRED
 # Marks, before the id of a server tool's call: its result is in a later message, or the call in an earlier one.
 _BEGINS = "begins "
 _ENDS = "ends "
-
-_MAX_CACHED = 4
+# Marks, before the name of a tool: what a system message does with it.
+_ADDS, _DEFINES, _REMOVES = "adds ", "defines ", "removes "
+_TOOL_MARKS = (_ADDS, _DEFINES, _REMOVES)
+_CHANGES = {"tool_addition": _ADDS, "tool_removal": _REMOVES}
+# Marks a system message that is shown until the next user message.
+_UNTIL_USER = "until user"
 
 # claude-code#23440, #73821
 _EMPTY_TEXT = EMPTY_TEXT._replace(
@@ -73,17 +91,43 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
     role, content = field(message, "role"), field(message, "content")
     if role.__class__ is not str or role not in _ROLES:
         role = role_of(message, index, _ROLES)
+    if role == "system" and field(message, "clear_at") is not None:
+        return _read_system(message, index, reader)
     if isinstance(content, str):
         marks = (EMPTY_TEXT.id,) if not content.strip() else (_TRAILING_SPACE.id,) if content[-1].isspace() else ()
         return view_of(index, role, reader(message), reader.overhead, marks)
     if content is None and role == "system":
         # It may have only options.
         return view_of(index, role, reader(message), reader.overhead)
+    if role == "system":
+        return _read_system(message, index, reader)
     blocks = entries(content, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
-    speaker = "tool" if results and results == len(blocks) else role
+    speaker = "tool" if results and results == len([kind for kind in kinds if kind in PART_TYPES]) else role
     return view_of(index, speaker, reader(message), reader.overhead, tuple(_marks(blocks, kinds, results)))
+
+
+def _read_system(message: Any, index: int, reader: PartReader) -> MessageView:
+    """Read a system message that may change the tools, or be there for one turn only."""
+    content = field(message, "content")
+    blocks = () if isinstance(content, str) else entries(content, index, "content", "a string or a list of blocks")
+    kinds = [_kind(block, "system", index, n) for n, block in enumerate(blocks)]
+    found = () if isinstance(content, str) else _marks(blocks, kinds, 0)
+    marks = [*found, *map(_tool_mark, kinds, blocks)]
+    if field(message, "clear_at") == "next_user_message":
+        marks.append(_UNTIL_USER)
+    return view_of(index, "system", reader(message), reader.overhead, tuple(filter(None, marks)))
+
+
+def _tool_mark(kind: str, block: Any) -> str:
+    """Return a mark for a change of the tools; an empty text for any other block."""
+    if kind not in _CHANGES:
+        return ""
+    tool = field(block, "tool")
+    definition = field(tool, "definition")
+    name = filled(tool if definition is None else definition, "tool_name", "name", "mcp_server_name", "server_name")
+    return (_DEFINES if definition is not None else _CHANGES[kind]) + str(name)
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
@@ -122,14 +166,14 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
             cached += sum(is_filled(field(part, CACHE_CONTROL)) for part in content)
     if not blocks or EMPTY_TEXT.id in found:
         yield EMPTY_TEXT.id
-    if results and kinds[:results].count(_RESULT) < results:
+    if results and [kind for kind in kinds if kind in PART_TYPES][:results].count(_RESULT) < results:
         yield _TEXT_BEFORE_RESULT.id
     yield from (mark for mark in (_UNSIGNED_THINKING.id, _ODD_INPUT.id) if mark in found)
     last = field(blocks[-1], "text") if kinds and kinds[-1] == "text" else None
     if isinstance(last, str) and last[-1:].isspace():
         yield _TRAILING_SPACE.id
     yield from (CACHED,) * cached
-    if any("_tool_" in kind for kind in kinds):
+    if any("_tool_" in kind and kind in PART_TYPES for kind in kinds):
         yield from _server_marks(blocks, kinds)
 
 
@@ -163,12 +207,43 @@ _FAULTS = {
 
 def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     """Return a message's unanswered calls of server tools, and its results of such calls in earlier messages."""
-    pairs = list(zip(kinds, blocks, strict=True))
+    pairs = [(kind, block) for kind, block in zip(kinds, blocks, strict=True) if kind in PART_TYPES]
     uses = [text_of(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
     ends = [text_of(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
     begun, ended = set(uses), set(ends)
     yield from (_BEGINS + each for each in uses if each not in ended)
     yield from (_ENDS + each for each in ends if each not in begun)
+
+
+def _settled(views: Sequence[MessageView]) -> list[MessageView]:
+    """Find what later messages have ended: texts that are only for one turn, and tools that are gone again.
+
+    A message that changes the tools lasts while a change of it is the newest one of its tool. The removal of a tool
+    that a message defined only ends that definition.
+    """
+    if not any(view.role == "system" and view.marks for view in views):
+        # Most histories have no such messages.
+        return [*views]
+    changes = {name: view.message_index for view in views for name in _tools_in(view.marks, *_TOOL_MARKS)}
+    defined = {name for view in views for name in _tools_in(view.marks, _DEFINES)}
+    last_user = max((view.message_index for view in views if view.role in ("user", "tool")), default=-1)
+    settled: list[MessageView] = []
+    for view in views:
+        index, marks = view.message_index, tuple([mark for mark in view.marks if mark not in (LASTING, ENDED)])
+        added = any(changes[name] == index for name in _tools_in(marks, _ADDS, _DEFINES))
+        removed = any(changes[name] == index and name not in defined for name in _tools_in(marks, _REMOVES))
+        if added or removed:
+            marks = (*marks, LASTING)
+        if _UNTIL_USER in marks and index < last_user:
+            view = view._replace(tokens=0, text="", parts=())  # noqa: PLW2901
+            marks = (*marks, ENDED)
+        settled.append(view if marks == view.marks else view._replace(marks=marks))
+    return settled
+
+
+def _tools_in(marks: Sequence[str], *prefixes: str) -> Iterator[str]:
+    """Return the names of the tools that a message adds, defines or removes."""
+    return (mark.removeprefix(prefix) for mark in marks for prefix in prefixes if mark.startswith(prefix))
 
 
 def _pair(views: Sequence[MessageView]) -> Pairing:
@@ -186,30 +261,21 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
                     spans[begun[call_id]] = view.message_index
                 else:
                     findings.append(ORPHAN.at(view.message_index, quoted(call_id)))
-    return _merge_spans(groups, spans) if spans else groups, findings
-
-
-def _merge_spans(groups: list[list[int]], spans: Mapping[int, int]) -> list[list[int]]:
-    """Merge the groups that share a span of messages, from one index to another."""
-    whole: list[list[int]] = []
-    end = -1
-    for group in groups:
-        if group[0] <= end:
-            whole[-1] += group
-        else:
-            whole.append(group)
-        end = max(end, *(spans.get(index, -1) for index in group))
-    return [sorted(group) for group in whole]
+    return merge_spans(groups, spans) if spans else groups, findings
 
 
 def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """A system message needs its neighbours; an answer without thinking needs the last thinking of its turn."""
+    """A system message needs its neighbours; an answer without thinking needs the last thinking of its turn.
+
+    A change of a tool needs the message that defines it.
+    """
     indices = list(units)
     needed: dict[int, tuple[int, ...]] = {}
     for n, before, after in system_neighbours([units[index][0].role for index in indices]):
         if before is not None:
             needed[indices[n]] = (indices[before],) if after is None else (indices[before], indices[after])
     thoughts: int | None = None
+    defined: dict[str, int] = {}
     for index, members in units.items():
         if members[0].reasoning:
             thoughts = index
@@ -217,6 +283,10 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
             needed[index] = (thoughts,)
         if any(view.opens_turn for view in members):
             thoughts = None
+        if members[0].role == "system" and members[0].marks:
+            changed = [name for name in _tools_in(members[0].marks, _ADDS, _REMOVES) if name in defined]
+            needed[index] = (*needed.get(index, ()), *(defined[name] for name in changed))
+            defined.update(dict.fromkeys(_tools_in(members[0].marks, _DEFINES), index))
     return needed
 
 
@@ -303,24 +373,13 @@ _RULES = (
 )
 
 
-def _cached_too_often(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
-    """Find messages with cache_control after the fourth block that has it."""
-    count = 0
-    for view in views:
-        cached = view.marks.count(CACHED)
-        count += cached
-        if cached and count > _MAX_CACHED:
-            yield (view.message_index,)
-
-
 # "A maximum of 4 blocks with cache_control may be provided"
-_EXCESS_CACHE_CONTROL = Rule(
+_EXCESS_CACHE_CONTROL = excess_cached(
     "excess-cache-control",
     ERROR,
-    "no more than four blocks have cache_control",
-    f"the history has more than {_MAX_CACHED} blocks with cache_control",
+    CACHE_CONTROL,
+    4,
     "Keep cache_control on the last blocks only; system and tools count, too.",
-    _cached_too_often,
 )
 
 
@@ -365,9 +424,10 @@ ANTHROPIC = Provider(
     _RULES,
     _needs,
     Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
-    (_EXCESS_CACHE_CONTROL,),
+    (UNKNOWN_TYPE, _EXCESS_CACHE_CONTROL),
     _BESIDE_RULES,
     system_beside=True,
     also_reads=(None,),
     typical_model="claude",
+    settle=_settled,
 )

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.fields import field, filled, is_mapping
 from pycupel.messages.parts import MessageView, Part, PartReader, view_of
-from pycupel.messages.providers._base import ERROR, Provider, Rule
+from pycupel.messages.providers._base import ERROR, Finding, Pairing, Provider, Rule, unknown_view
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     ENDS_WITH_ASSISTANT,
     FIRST_NOT_USER,
+    ORPHAN,
     PAIRING_RULES,
+    REPEATED,
+    UNKNOWN_TYPE,
     duplicate_tool,
     empty_message,
+    merge_spans,
     pair_adjacent,
 )
-from pycupel.messages.providers._shapes import entries, id_of, message_in, role_of
-from pycupel.messages.providers._tables import FUNCTION_CALLS, FUNCTION_RESPONSES, SIGNATURES, Prices
-from pycupel.text import describe
+from pycupel.messages.providers._shapes import (
+    PendingCall,
+    PendingCalls,
+    UnknownNameError,
+    entries,
+    id_of,
+    message_in,
+    role_of,
+    unknown_name,
+)
+from pycupel.messages.providers._tables import FUNCTION_CALLS, FUNCTION_RESPONSES, SIDE, SIGNATURES, UNKNOWN, Prices
+from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
-# Fields of a part that describe its data, but are not data.
-_SIDE = frozenset({"thought", *SIGNATURES, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"})
-
 _CALLS, _RESULTS = (frozenset((name,) for name in names) for names in (FUNCTION_CALLS, FUNCTION_RESPONSES))
+
+# Marks, before the id of a call: a response to it announces others.
+_CONTINUES = "continues "
 
 _EMPTY_MESSAGE = empty_message("text nor other parts")
 _EMPTY_PART = Rule(
@@ -40,54 +51,22 @@ _EMPTY_PART = Rule(
 )
 
 
-class _Call(NamedTuple):
-    """A pending call. One without an id gets one from its position."""
-
-    id: str
-    name: str
-    has_id: bool
-
-
-class _Pending:
-    """The calls that are not answered yet. Results are matched by id, or by name if the call or result has no id."""
-
-    def __init__(self, calls: Sequence[_Call] = ()) -> None:
-        self._calls = calls
-        self._answered: set[int] = set()
-        # Names are not ids: a call with an id is answered by name only if the result has no id.
-        self._queues: dict[tuple[str, str], deque[int]] = {}
-        for n, call in enumerate(calls):
-            if call.has_id:
-                self._queues.setdefault(("id", call.id), deque()).append(n)
-            self._queues.setdefault(("named" if call.has_id else "nameless", call.name), deque()).append(n)
-
-    def answer(self, result_id: str, name: str) -> _Call | None:
-        """Remove and return the first pending call that this result answers; None if there is none."""
-        keys = (("id", result_id) if result_id else ("named", name), ("nameless", name))
-        found = min((n for n in map(self._first, keys) if n is not None), default=None)
-        if found is None:
-            return None
-        self._answered.add(found)
-        return self._calls[found]
-
-    def _first(self, key: tuple[str, str]) -> int | None:
-        queue = self._queues.get(key)
-        while queue and queue[0] in self._answered:
-            queue.popleft()
-        return queue[0] if queue else None
-
-
 def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
     views: list[MessageView] = []
-    pending = _Pending()
+    pending = PendingCalls()
     # Results are matched to their calls, so calls before the start are read again.
     first = _last_calls(messages, start)
     for index, message in enumerate(messages[first:], first):
-        role = _role(message, index)
+        try:
+            role = _role(message, index)
+        except UnknownNameError as error:
+            views.append(unknown_view(message, index, reader, error))
+            continue
         given = _parts(message, role, index)
         parts = reader(message)
         named, answers = _CALLS if role == "assistant" else _RESULTS, 0
-        calls: list[_Call] = []
+        calls: list[PendingCall] = []
+        marks = tuple(_marks(given))
         for n, part in enumerate(parts):
             # Only calls of the model and results of the user have ids; everything else has none.
             own: str | None = None
@@ -95,27 +74,42 @@ def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[Messa
                 calls.append(_call(part, index))
                 own = calls[-1].id
             elif part.path[-1:] in named:
-                own = _answered(part, pending, index)
+                continues = _continues(given[_number(part)])
+                own = _answered(part, pending, index, is_last=not continues)
                 answers += 1
+                marks += (_CONTINUES + own,) if continues else ()
             if part.id is not own:
                 parts[n] = part._replace(id=own)
-        pending = _Pending(calls) if calls else pending
-        speaker = "tool" if answers and answers == len(given) else role
-        views.append(view_of(index, speaker, parts, reader.overhead, tuple(_marks(given))))
+        pending = PendingCalls(calls) if calls else pending
+        others = len(given) - sum([part.kind == UNKNOWN for part in parts])
+        speaker = "tool" if answers and answers == others else role
+        views.append(view_of(index, speaker, parts, reader.overhead, marks))
     return views[start - first :]
 
 
-def _call(part: Part, index: int) -> _Call:
+def _call(part: Part, index: int) -> PendingCall:
     n = part.path[1]
     name = id_of(part.tool or None, index, f"parts[{n}].function_call.name")
     call_id = part.id if isinstance(part.id, str) else ""
-    return _Call(call_id or f"{name} ({index}.{n})", name, bool(call_id))
+    return PendingCall(call_id or f"{name} ({index}.{n})", name, bool(call_id))
 
 
-def _answered(part: Part, pending: _Pending, index: int) -> str:
+def _number(part: Part) -> int:
+    """Return the number of a part in its message."""
+    n = part.path[1]
+    return n if isinstance(n, int) else 0
+
+
+def _continues(part: Any) -> bool:
+    """Whether a response announces others to the same call."""
+    response = filled(part, *FUNCTION_RESPONSES)
+    return True in (field(response, "will_continue"), field(response, "willContinue"))
+
+
+def _answered(part: Part, pending: PendingCalls, index: int, *, is_last: bool) -> str:
     """Return the id of the call that a result answers, and remove it from the pending ones."""
     result_id = part.id if isinstance(part.id, str) else ""
-    call = pending.answer(result_id, part.tool)
+    call = pending.answer(result_id, part.tool, is_last=is_last)
     if call is not None:
         return call.id
     return id_of(result_id or part.tool or None, index, f"parts[{part.path[1]}].function_response.name")
@@ -124,6 +118,8 @@ def _answered(part: Part, pending: _Pending, index: int) -> str:
 def _last_calls(messages: Sequence[Any], end: int) -> int:
     """Return the index of the last message before `end` that makes calls; `end` if there is none."""
     for index in range(end - 1, -1, -1):
+        if unknown_name(messages[index]):
+            continue
         role = _role(messages[index], index)
         parts = _parts(messages[index], role, index) if role == "assistant" else ()
         if any(field(part, name) is not None for part in parts for name in FUNCTION_CALLS):
@@ -169,7 +165,7 @@ def _marks(parts: Sequence[Any]) -> Iterator[str]:
 def _is_empty(part: Any) -> bool:
     """Whether no field has data. Only dicts and objects with a `__dict__` are inspected."""
     members = part if is_mapping(part) else getattr(part, "__dict__", None)
-    return members is not None and all(value is None or name in _SIDE for name, value in members.items())
+    return members is not None and all(value is None or name in SIDE for name, value in members.items())
 
 
 def _has_empty_text(part: Any) -> bool:
@@ -178,6 +174,22 @@ def _has_empty_text(part: Any) -> bool:
         return not part
     text = field(part, "text")
     return isinstance(text, str) and not text and filled(part, *SIGNATURES) is None
+
+
+def _pair(views: Sequence[MessageView]) -> Pairing:
+    """Group calls with their results. If a response announces others, add everything up to the last of them."""
+    groups, findings = pair_adjacent(views, one_message=True)
+    announced: dict[str, int] = {}
+    spans: dict[int, int] = {}
+    awaited = set[Finding]()
+    for view in views:
+        more = {each.removeprefix(_CONTINUES) for each in view.marks if each.startswith(_CONTINUES)}
+        for each in view.results:
+            if each in announced or each in more:
+                spans[announced.setdefault(each, view.message_index)] = view.message_index
+                awaited |= {rule.at(view.message_index, quoted(each)) for rule in (ORPHAN, REPEATED)}
+    findings = [finding for finding in findings if finding not in awaited]
+    return merge_spans(groups, spans) if spans else groups, findings
 
 
 def _between_calls(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
@@ -209,11 +221,12 @@ def _user_message(text: str) -> dict[str, Any]:
 GEMINI = Provider(
     "gemini",
     _read,
-    partial(pair_adjacent, one_message=True),
+    _pair,
     PAIRING_RULES,
     (_EMPTY_MESSAGE, EMPTY_TEXT, _EMPTY_PART),
     (FIRST_NOT_USER, _CALL_AFTER_MODEL, ENDS_WITH_ASSISTANT),
     prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
+    request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(ERROR),),
     user_message=_user_message,
     system_beside=True,

@@ -8,19 +8,21 @@ from typing import Any
 
 from pycupel.fields import field
 from pycupel.messages.parts import MessageView, PartReader
-from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule, one_by_one
+from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     ENDS_WITH_ASSISTANT,
     FIRST_NOT_USER,
     PAIRING_RULES,
     PREFIX,
+    UNKNOWN_TYPE,
     duplicate_tool,
     pair_adjacent,
     system_neighbours,
 )
+from pycupel.messages.providers._shapes import InOrder
 from pycupel.messages.providers._tables import CALL, Prices
-from pycupel.messages.providers.openai import EMPTY_MESSAGE, read_message
+from pycupel.messages.providers.openai import EMPTY_MESSAGE, in_order, read_message
 from pycupel.text import quoted
 
 _ID = "[a-zA-Z0-9]{9}"
@@ -36,8 +38,13 @@ _ODD_NAME = Rule(
 )
 
 
-def _read(message: Any, index: int, reader: PartReader) -> MessageView:
-    view = read_message(message, index, reader)
+def _read_all(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
+    order = in_order(messages)
+    return [_read(message, index, reader, order) for index, message in enumerate(messages[start:], start)]
+
+
+def _read(message: Any, index: int, reader: PartReader, order: InOrder) -> MessageView:
+    view = read_message(message, index, reader, order)
     marks = (PREFIX, *view.marks) if field(message, "prefix") is True else view.marks
     # Results need not name their function.
     names: list[Any] = [part.tool for part in view.parts if part.kind == CALL]
@@ -129,7 +136,7 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
 
 MISTRAL = Provider(
     "mistral",
-    one_by_one(_read),
+    _read_all,
     pair_adjacent,
     PAIRING_RULES,
     (EMPTY_MESSAGE, EMPTY_TEXT, _ODD_NAME),
@@ -137,6 +144,7 @@ MISTRAL = Provider(
     _needs,
     # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
     Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
+    request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(WARNING),),
     also_reads=(None, "openai"),
     typical_model="mistral",

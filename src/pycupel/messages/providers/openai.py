@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pycupel.fields import field, filled, is_filled
+from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, Part, PartReader, Path, make_part, make_view, view_of
-from pycupel.messages.providers._base import WARNING, Provider, Rule
+from pycupel.messages.providers._base import CACHED, WARNING, Provider, Rule, unknown_view
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     PAIRING_RULES,
+    UNKNOWN_TYPE,
     duplicate_tool,
     empty_message,
+    excess_cached,
     has_empty_text,
     pair_adjacent,
 )
-from pycupel.messages.providers._shapes import check_content, entries, id_of, role_of
-from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT, Prices
+from pycupel.messages.providers._shapes import (
+    InOrder,
+    PendingCall,
+    UnknownNameError,
+    check_content,
+    entries,
+    id_of,
+    role_of,
+)
+from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT, TOOL_ROLES, Prices
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -26,6 +36,9 @@ _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
 _BESIDE = (*CALL_LISTS, "function_call", "refusal", "audio", "additional_kwargs")
 _CONTENT: Path = ("content",)
 _CALLS = frozenset((name,) for name in CALL_LISTS)
+
+# What stands for an id that is missing: the second is what Mistral's library sends.
+_NO_IDS = ("", "null")
 
 EMPTY_MESSAGE = empty_message("content nor calls")
 # "Invalid 'messages[1].tool_calls': empty array" (openai-python#2061). Other servers with this format accept it, and
@@ -55,6 +68,14 @@ _ODD_ARGUMENTS = Rule(
     "the arguments of a tool call are not a string, which OpenAI rejects",
     "Write them as JSON, with json.dumps; if there are none, as '{}'.",
 )
+# The prompt cache takes four. A warning, because the others are only not written.
+EXCESS_BREAKPOINTS = excess_cached(
+    "excess-cache-breakpoints",
+    WARNING,
+    "prompt_cache_breakpoint",
+    4,
+    "Keep prompt_cache_breakpoint on the last parts only.",
+)
 _EMPTY = (EMPTY_TEXT.id,)
 
 
@@ -65,6 +86,7 @@ def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list
     count, overhead = reader.count, reader.overhead
     views: list[MessageView] = []
     add = views.append
+    order = in_order(messages)
     for index, message in enumerate(messages[start:], start):
         is_dict = is_plain and message.__class__ is dict
         if is_dict and len(message) == 2:
@@ -77,8 +99,41 @@ def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list
                 add(make_view((index, _SPOKEN[role], text, tokens, (), (), role == "user", False, marks, parts)))
                 continue
         plain = _read_plain(message, index, reader) if is_dict else None
-        add(read_message(message, index, reader) if plain is None else plain)
+        add(read_message(message, index, reader, order) if plain is None else plain)
     return views
+
+
+def in_order(messages: Sequence[Any]) -> InOrder:
+    """Pair results that name no call: Mistral's may have no id, and Ollama's calls have none either."""
+    return InOrder(messages, _pending_calls, _result, adjacent=True)
+
+
+def _pending_calls(message: Any, index: int) -> list[PendingCall]:
+    calls = filled(message, CALL_LISTS[0])
+    found: list[PendingCall] = []
+    for n, call in enumerate(calls if is_list(calls) else ()):
+        inner, own = field(call, "function"), _call_id(call)
+        name = text_of(call if inner is None else inner, "name")
+        found.append(PendingCall(_position(name, index, n) if own is None else str(own), name, own is not None))
+    return found
+
+
+def _result(message: Any) -> tuple[str, str] | None:
+    role = field(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"))
+    if role not in TOOL_ROLES:
+        return None
+    return _call_id(message, "tool_call_id") or "", text_of(message, "name") or text_of(message, "tool_name")
+
+
+def _call_id(value: Any, name: str = "id") -> Any:
+    """Return the id of a call or a result; None if there is none."""
+    found = field(value, name)
+    return None if isinstance(found, str) and found == _NO_IDS[1] else found
+
+
+def _position(name: str, index: int, n: int) -> str:
+    """Make an id for a call that has none."""
+    return f"{name} ({index}.{n})"
 
 
 def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | None:
@@ -88,13 +143,15 @@ def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | N
         return None
     if text.__class__ is str:
         call_id = message.get("tool_call_id")
-        if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id:
+        if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id not in _NO_IDS:
             tokens = reader.count(text)
             part = make_part((RESULT, text, tokens, call_id, "", None, False, (), text, 0))
             tokens += reader.overhead
             return make_view((index, role, text, tokens, (), (call_id,), False, False, (), (part,)))
     calls = message.get("tool_calls")
-    if calls.__class__ is not list or not calls or role != "assistant" or len(message) != 3:
+    if calls.__class__ is not list or not calls or role != "assistant":
+        return None
+    if len(message) != 3 or "content" not in message:
         return None
     return _read_plain_calls(calls, text, index, reader) if text is None or text.__class__ is str else None
 
@@ -114,7 +171,9 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, reader: Pa
         if function.__class__ is not dict:
             return None
         call_id, name, arguments = call.get("id"), function.get("name"), function.get("arguments")
-        if not (call_id.__class__ is name.__class__ is arguments.__class__ is str and call_id and name and arguments):
+        if not (call_id.__class__ is name.__class__ is arguments.__class__ is str and name and arguments):
+            return None
+        if call_id in _NO_IDS:
             return None
         said, tokens = f"{name}\n{arguments}", reader.count(name) + reader.count(arguments) + reader.prices.call
         ids.append(call_id)
@@ -124,38 +183,48 @@ def _read_plain_calls(calls: list[Any], text: str | None, index: int, reader: Pa
     return make_view((index, "assistant", "\n".join(texts), total, tuple(ids), (), False, False, (), tuple(found)))
 
 
-def read_message(message: Any, index: int, reader: PartReader) -> MessageView:
-    """Read any message into a view."""
-    role = _role(message, index)
+def read_message(message: Any, index: int, reader: PartReader, order: InOrder) -> MessageView:
+    """Read any message into a view; `order` pairs results without ids."""
+    try:
+        role = _role(message, index)
+    except UnknownNameError as error:
+        return unknown_view(message, index, reader, error)
     check_content(field(message, "content"), index, required=role in ("system", "user"))
     calls = [*_calls(message, index)] if role == "assistant" else []
     result: str | None = None
     if role == "tool":
-        result = id_of(field(message, "tool_call_id"), index, "tool_call_id")
+        result = _call_id(message, "tool_call_id")
+        if result is None:
+            # Without a call that it could answer, it is an orphan, whatever it is called.
+            result = order.answered(index) or _position("tool", index, 0)
+        result = id_of(result, index, "tool_call_id")
     elif role == "function":
         role, result = "tool", _function_id(message, index, "name")
-    parts = _with_ids(reader(message), result)
+    parts = _with_ids(reader(message), result, index)
     marks = tuple(_marks(message) if result is None else _result_marks(message))
     if any(map(_has_odd_arguments, calls)):
         marks += (_ODD_ARGUMENTS.id,)
     return view_of(index, role, parts, reader.overhead, marks)
 
 
-def _with_ids(parts: Sequence[Part], result: str | None) -> list[Part]:
+def _with_ids(parts: Sequence[Part], result: str | None, index: int) -> list[Part]:
     """Give the parts the ids that count: those of the caller's calls, and that of the result which the message is."""
-    found = [part if part.id is (own := _id(part, result)) else part._replace(id=own) for part in parts]
+    found = [part if part.id is (own := _id(part, result, index)) else part._replace(id=own) for part in parts]
     if result is not None and not any(part.kind == RESULT for part in found):
         found.append(make_part((RESULT, "", 0, result, "", None, False, (), None, 0)))
     return found
 
 
-def _id(part: Part, result: str | None) -> Any:
+def _id(part: Part, result: str | None, index: int) -> Any:
     if part.kind != CALL:
         return result if part.kind == RESULT else None
     if part.path[:1] == ("function_call",):
         return f"function {part.tool}"
     # A block of another provider only repeats a call, as LangChain keeps it.
-    return part.id if part.path[:1] in _CALLS else None
+    if part.path[:1] not in _CALLS:
+        return None
+    is_missing = part.id is None or (isinstance(part.id, str) and part.id == _NO_IDS[1])
+    return _position(part.tool, index, int(part.path[1])) if is_missing else part.id
 
 
 def _marks(message: Any) -> Iterator[str]:
@@ -168,9 +237,17 @@ def _marks(message: Any) -> Iterator[str]:
         return
     if has_empty_text(said):
         yield EMPTY_TEXT.id
+    yield from breakpoints(said)
     # The objects of libraries always have the field; when they are sent, it is left out.
     if message.__class__ is dict and message.get("tool_calls") == []:
         yield _EMPTY_CALLS.id
+
+
+def breakpoints(parts: Any) -> tuple[str, ...]:
+    """Return a mark for each part that the prompt should be cached up to."""
+    if parts.__class__ is str or not is_list(parts):
+        return ()
+    return (CACHED,) * sum(is_filled(field(part, "prompt_cache_breakpoint")) for part in parts)
 
 
 def _result_marks(message: Any) -> Iterator[str]:
@@ -194,11 +271,15 @@ def _role(message: Any, index: int) -> str:
 
 
 def _calls(message: Any, index: int) -> Iterator[Any]:
-    """Return the calls of a message, checked, including those that LangChain could not parse but sends."""
+    """Return the calls of a message, checked, including those that LangChain could not parse but sends.
+
+    Ollama's have no ids.
+    """
     for key in CALL_LISTS:
         calls = filled(message, key)
         for n, call in enumerate(() if calls is None else entries(calls, index, key)):
-            id_of(field(call, "id"), index, f"{key}[{n}].id")
+            if field(call, "id") is not None:
+                id_of(field(call, "id"), index, f"{key}[{n}].id")
             yield call
     function = field(message, "function_call")
     if function is not None:
@@ -220,5 +301,6 @@ OPENAI = Provider(
     PAIRING_RULES,
     (EMPTY_MESSAGE, EMPTY_TEXT, _EMPTY_CALLS, _EMPTY_RESULT, _ODD_ARGUMENTS),
     prices=PRICES,
+    request_rules=(UNKNOWN_TYPE, EXCESS_BREAKPOINTS),
     beside_rules=(duplicate_tool(WARNING),),
 )

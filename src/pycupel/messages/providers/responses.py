@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.fields import field
+from pycupel.fields import field, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._base import ERROR, LASTING, WARNING, Finding, Pairing, Provider, Rule, one_by_one
+from pycupel.messages.providers._base import ERROR, LASTING, WARNING, Finding, Pairing, Provider, Rule, unknown_view
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     OPEN,
@@ -20,16 +20,27 @@ from pycupel.messages.providers._rules import (
     PAIRING_RULES,
     REPEATED,
     UNANSWERED,
+    UNKNOWN_TYPE,
     duplicate_tool,
     has_empty_text,
     repeated_calls,
 )
-from pycupel.messages.providers._shapes import check_content, id_of, message_in, role_of
-from pycupel.messages.providers._tables import Meaning, item_type
-from pycupel.messages.providers.openai import PRICES
+from pycupel.messages.providers._shapes import (
+    InOrder,
+    PendingCall,
+    UnknownNameError,
+    check_content,
+    id_of,
+    message_in,
+    role_of,
+)
+from pycupel.messages.providers._tables import ITEM_TYPES, Meaning
+from pycupel.messages.providers.openai import EXCESS_BREAKPOINTS, PRICES, breakpoints
 from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+
+_OUTPUT = "function_call_output"
 
 # A lost reasoning item cannot be detected.
 _WITHOUT_ITEM = Rule(
@@ -39,6 +50,35 @@ _WITHOUT_ITEM = Rule(
     "the reasoning is not followed by the item that it led to",
     "Put the message or the call that it led to directly after it, or drop it.",
 )
+
+
+def _read_all(items: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
+    order = InOrder(items, _pending_calls, _result, adjacent=False)
+    views: list[MessageView] = []
+    for index, item in enumerate(items[start:], start):
+        try:
+            view = _read(item, index, reader)
+        except UnknownNameError as error:
+            view = unknown_view(item, index, reader, error)
+        if view.role == "tool" and not view.results:
+            # A function's output may name the function instead of the call.
+            name = text_of(item, "name")
+            [part, *others] = view.parts
+            part = part._replace(id=order.answered(index) or f"{name} ({index})".lstrip())
+            view = view._replace(parts=(part, *others), results=(part.id,))
+        views.append(view)
+    return views
+
+
+def _pending_calls(item: Any, _index: int) -> list[PendingCall]:
+    call_id = text_of(item, "call_id")
+    is_call = text_of(item, "type") == "function_call" and call_id
+    return [PendingCall(call_id, text_of(item, "name"), has_id=True)] if is_call else []
+
+
+def _result(item: Any) -> tuple[str, str] | None:
+    is_output = text_of(item, "type") == _OUTPUT
+    return (text_of(item, "call_id"), text_of(item, "name")) if is_output else None
 
 
 def _read(item: Any, index: int, reader: PartReader) -> MessageView:
@@ -52,27 +92,29 @@ def _read(item: Any, index: int, reader: PartReader) -> MessageView:
         role = role_of(item, index, _ROLES)
         check_content(field(item, "content"), index, required=True)
         marks = (EMPTY_TEXT.id,) if has_empty_text(field(item, "content")) else ()
+        marks += breakpoints(field(item, "content"))
         # Calls and results are items of their own: one inside a message pairs with nothing.
         parts = [part if part.id is None else part._replace(id=None) for part in reader(item)]
     else:
-        meaning = item_type(kind)
+        meaning = ITEM_TYPES.get(kind)
         if meaning is None:
-            raise MessageShapeError(f"unknown item type {quoted(kind)}", index, "type")
-        role = _role(item, meaning, index)
-        marks = (LASTING,) if meaning.lasting else ()
+            raise UnknownNameError(kind)
+        role = _role(item, kind, meaning, index)
+        marks = (LASTING,) if meaning.lasting else breakpoints(field(item, "output"))
         parts = reader(item)
     return view_of(index, role, parts, reader.overhead, marks)
 
 
-def _role(item: Any, meaning: Meaning, index: int) -> str:
+def _role(item: Any, kind: str, meaning: Meaning, index: int) -> str:
     """Return who speaks, and check the id by which a call and its result belong together."""
     found = None
     for name in meaning.ids:
         found = field(item, name) if found is None else found
     if meaning.needs_id or found is not None:
         id_of(found, index, meaning.ids[0])
-    # A result without an id answers a call of the provider's own.
-    return "assistant" if meaning.role == "tool" and found is None else meaning.role
+    # A result without an id answers a call of the provider's own, unless it may name its function instead.
+    is_own = meaning.role == "tool" and found is None and kind != _OUTPUT
+    return "assistant" if is_own else meaning.role
 
 
 def _dangling(views: Sequence[MessageView]) -> Iterator[MessageView]:
@@ -154,10 +196,11 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
 
 RESPONSES = Provider(
     "responses",
-    one_by_one(_read),
+    _read_all,
     _pair,
     (*PAIRING_RULES, _WITHOUT_ITEM),
     (EMPTY_TEXT,),
     prices=PRICES,
+    request_rules=(UNKNOWN_TYPE, EXCESS_BREAKPOINTS),
     beside_rules=(duplicate_tool(WARNING),),
 )

@@ -9,9 +9,23 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pycupel.codecs.base import BuildError, Codec, Context, as_object
+from pycupel.codecs.base import (
+    FINITE,
+    FLAG,
+    INTEGER,
+    JSON,
+    KIND,
+    TEXT,
+    BuildError,
+    Codec,
+    Context,
+    as_object,
+    choice,
+    limited,
+    list_of,
+    map_of,
+)
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
-from pycupel.codecs.values import FINITE, FLAG, INTEGER, JSON, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.wire import documents
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT

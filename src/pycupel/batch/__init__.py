@@ -4,17 +4,14 @@
 
     summary = run_batch(["requests.jsonl"], "rag", "selected")
 
-| module      | contents                                                                     |
-|-------------|------------------------------------------------------------------------------|
-| `request`   | `select_request`: one request and a policy give one row                      |
-| `decisions` | what a selection decided about each item                                     |
-| `arrow`     | `select_batch`: the same over an Arrow record batch; Parquet files           |
-| `chunks`    | input files in chunks, and the work on one chunk                             |
-| `tally`     | counts over all rows: utilization, reasons, the slowest, differences         |
-| `output`    | parts with atomic renames, the manifest, resuming                            |
-| `run`       | `run_batch`                                                                  |
-| `local`     | a pool of processes                                                          |
-| `dask`      | a Dask cluster                                                               |
+| module    | contents                                                                |
+|-----------|-------------------------------------------------------------------------|
+| `request` | `select_request`: one request and a policy give one row                 |
+| `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files      |
+| `chunks`  | input files in chunks, the work on one chunk, and a pool of processes   |
+| `tally`   | counts over all rows: utilization, reasons, the slowest, differences    |
+| `output`  | parts with atomic renames, the manifest, resuming                       |
+| `run`     | `run_batch`, with the pool or a Dask cluster                            |
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from pycupel.model.checks import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.policies import policy_to_dict
-from pycupel.wire.items import BUDGET, ITEM, usual_item
+from pycupel.wire.documents import BUDGET, ITEM, usual_item
 
 _BUDGET_EXCEEDED, _DEDUPLICATED = BudgetExceeded.__name__, Deduplicated.__name__
 

@@ -205,7 +205,7 @@ def items_of(values: Iterable[Located], options: Any, screen: Screen) -> list[Co
 
 class _ItemReader:
     def __init__(self, options: Any) -> None:
-        from pycupel.wire.items import ITEM  # noqa: PLC0415 - not every verb reads items
+        from pycupel.wire.documents import ITEM  # noqa: PLC0415 - not every verb reads items
 
         self._item = ITEM
         self._context = Context()

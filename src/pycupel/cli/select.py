@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def _select(options: Any, screen: Screen) -> int:
     """Write the selected items to stdout, in the order in which the model should read them."""
     from pycupel.codecs.base import Context  # noqa: PLC0415
-    from pycupel.wire.items import ITEM  # noqa: PLC0415 - `sweep` and `play` do not need it
+    from pycupel.wire.documents import ITEM  # noqa: PLC0415 - `sweep` and `play` do not need it
 
     policy = policy_of(options.policy)
     budget = budget_of(options, policy=policy)

@@ -14,8 +14,21 @@ from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from pycupel.codecs.base import BuildError, Codec, Context, Schema, as_object, constructor_error, key_step, must_be
-from pycupel.codecs.values import JSON, choice, limited, list_of, map_of
+from pycupel.codecs.base import (
+    JSON,
+    BuildError,
+    Codec,
+    Context,
+    Schema,
+    as_object,
+    choice,
+    constructor_error,
+    key_step,
+    limited,
+    list_of,
+    map_of,
+    must_be,
+)
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
 from pycupel.model import ContextKind
 from pycupel.model.checks import suggestion

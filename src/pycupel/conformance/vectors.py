@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from pycupel import scorers, slicers
-from pycupel.codecs.base import BuildError, Codec, Context, adapted
+from pycupel.codecs.base import BuildError, Codec, Context, adapted, list_of
 from pycupel.codecs.records import Field, Record, derive_fields
-from pycupel.codecs.values import list_of
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import DocumentError
 from pycupel.fields import is_list

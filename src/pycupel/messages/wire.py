@@ -6,9 +6,8 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from pycupel.codecs.base import Codec, adapted
+from pycupel.codecs.base import INTEGER, JSON, TEXT, Codec, adapted, choice, list_of
 from pycupel.codecs.records import Field, Record, derive_fields
-from pycupel.codecs.values import INTEGER, JSON, TEXT, choice, list_of
 from pycupel.diagnostics import SelectionReport
 from pycupel.errors import DocumentError
 from pycupel.fields import as_plain, is_mapping
@@ -19,7 +18,7 @@ from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 from pycupel.text import describe
 from pycupel.wire import documents as reports
-from pycupel.wire.items import BUDGET
+from pycupel.wire.documents import BUDGET
 
 # In an order in which each holds only those before it.
 _PARTS: list[type[Any]] = [Dropped, Cut, ShortenedMessage, ResultText, Point, Usage]

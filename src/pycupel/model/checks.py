@@ -265,7 +265,7 @@ def number(low: float | None = None, high: float | None = None, above: float | N
 
 
 def inside(**limits: float) -> Mapping[str, Any]:
-    """Declare the limits of the numbers in a field, as arguments of `codecs.values.limited`."""
+    """Declare the limits of the numbers in a field, as arguments of `codecs.base.limited`."""
     return {"limits": limits}
 
 

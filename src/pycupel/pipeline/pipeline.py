@@ -37,23 +37,6 @@ class Pipeline(Policy):
 
     A pipeline is a `Policy` that can run. It is immutable and keeps no state between runs, so threads may share it.
 
-    Attributes:
-        scorer: Ranks the items.
-        slicer: Decides which items are selected, by their scores, tokens and the budget.
-        placer: Orders the selection.
-        deduplication: Whether only the best of several items with the same content is kept. Pinned items are not
-            compared, unless `dedupe_against_pinned` is set.
-        overflow_strategy: What happens if pinned and selected items together exceed the target: raise, drop the
-            lowest scores, or accept.
-        dedupe_against_pinned: Whether an item is dropped if a pinned one has the same content.
-        shorten: Makes shorter versions of the items, for the selection to choose from; None to select only whole
-            items. It replaces `GreedySlice` or `KnapsackSlice`, also inside quotas.
-        name: A display name.
-        description: What the policy is for.
-        models: The limits of models by name, for calls with this policy; they go before known and registered ones.
-        on_overflow: Called with an `OverflowEvent` after a run that exceeds the budget; only for
-            `OverflowStrategy.PROCEED`.
-
     Raises:
         TypeError: an argument has the wrong type.
         PipelineConfigError: the options are incompatible.

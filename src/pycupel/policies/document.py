@@ -11,9 +11,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from pycupel.codecs.base import BuildError, Context, Schema, adapted, constructor_error
+from pycupel.codecs.base import FLAG, TEXT, BuildError, Context, Schema, adapted, choice, constructor_error, map_of
 from pycupel.codecs.records import OPTIONAL, Field, Record, snake
-from pycupel.codecs.values import FLAG, TEXT, choice, map_of
 from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.model.budget import checked_limits, checked_model_name

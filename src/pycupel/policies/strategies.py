@@ -9,9 +9,23 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from pycupel import placers, scorers, slicers
-from pycupel.codecs.base import Codec, Context, Schema, adapted, must_be
+from pycupel.codecs.base import (
+    FINITE,
+    FLAG,
+    INTEGER,
+    KIND,
+    TEXT,
+    Codec,
+    Context,
+    Schema,
+    adapted,
+    choice,
+    limited,
+    list_of,
+    map_of,
+    must_be,
+)
 from pycupel.codecs.records import DERIVED, OPTIONAL, REQUIRED, Field, Record, camel, derive_fields, snake
-from pycupel.codecs.values import FINITE, FLAG, INTEGER, KIND, TEXT, choice, limited, list_of, map_of
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
 from pycupel.model.checks import name_key, suggestion

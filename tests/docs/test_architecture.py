@@ -60,7 +60,7 @@ def follow_both_paths() -> None:
     assert report.included + report.excluded
     assert report.events
     assert report.notes
-    select(items, 120, shorten=KeyLines())
+    select(items, 120, query="About 3?", shorten=KeyLines())
     history: list[dict[str, Any]] = [{"role": "user", "content": f"Question {i}"} for i in range(20)]
     for i in range(9):
         call = {"id": f"call{i}", "type": "function", "function": {"name": "look", "arguments": "{}"}}

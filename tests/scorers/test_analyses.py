@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -29,11 +29,11 @@ def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it occurs twice in one call, and whether or not it is the same object."""
     read: list[str] = []
 
-    def recorded(content: str) -> list[str]:
+    def recorded(content: str, terms_of: Callable[[str], Iterable[str]]) -> Analysis:
         read.append(content)
-        return content.split()
+        return analysis_of(content, terms_of)
 
-    monkeypatch.setattr(_analyses, "words", recorded)
+    monkeypatch.setattr(_analyses, "analysis_of", recorded)
     first = analyse(["a b", "c", "a b"])
     again = analyse([" ".join("ab"), "d"])
     assert read == ["a b", "c", "d"]

@@ -8,8 +8,9 @@ split into pairs of characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, pairwise
 from math import log
 from sys import intern
 from typing import NamedTuple
@@ -144,6 +145,12 @@ class Analysis(NamedTuple):
 
     counts: Mapping[str, int]
     length: int
+
+
+def analysis_of(text: str, terms_of: Callable[[str], Iterable[str]] = terms) -> Analysis:
+    """Count the terms of a text. `terms_of` is `terms`, or a cache of its results: most words occur again and again."""
+    found = words(text)
+    return Analysis(Counter(chain.from_iterable(map(terms_of, found))), len(found))
 
 
 class Corpus:

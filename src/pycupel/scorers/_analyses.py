@@ -6,13 +6,11 @@ texts themselves, so it never affects a score.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 from sys import getsizeof
 from threading import Lock
 
-from pycupel.kernels.words import Analysis, terms, words
+from pycupel.kernels.words import Analysis, analysis_of, terms
 
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -53,7 +51,7 @@ class _Cache:
             return found  # type: ignore[return-value]
         # Analyse repeated content once.
         fresh = {
-            content: self._read(content)
+            content: analysis_of(content, self.vocabulary.__getitem__)
             for content in dict.fromkeys(
                 content for content, analysis in zip(contents, found, strict=True) if analysis is None
             )
@@ -62,11 +60,6 @@ class _Cache:
         return [
             fresh[content] if analysis is None else analysis for content, analysis in zip(contents, found, strict=True)
         ]
-
-    def _read(self, content: str) -> Analysis:
-        found = words(content)
-        every_term = chain.from_iterable(map(self.vocabulary.__getitem__, found))
-        return Analysis(Counter(every_term), len(found))
 
     def _keep(self, fresh: dict[str, Analysis]) -> None:
         with self._lock:

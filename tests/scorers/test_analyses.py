@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pycupel import ContextItem
+from pycupel.kernels.words import Analysis, analysis_of
 from pycupel.scorers import RelevanceScorer, _analyses, clear_caches
 from pycupel.scorers._analyses import MAX_BYTES, _Cache, analyse, cached_bytes
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
-from pycupel.batch import BatchSummary, chunks, chunks as local, run_batch, select_request
+from pycupel.batch import BatchSummary, chunks, run_batch, select_request
 from pycupel.batch.chunks import Chunk, ChunkResult, Job, process
 from pycupel.batch.output import Output
 from pycupel.errors import DocumentError, InvalidArgumentError, MissingExtraError
@@ -167,7 +167,7 @@ def test_progress_after_a_resume_never_goes_back(log: Path, tmp_path: Path, monk
         for chunk in [*remaining][::-1]:
             yield process(chunk, job)
 
-    monkeypatch.setattr(local, "run_local", run_backwards)
+    monkeypatch.setattr("pycupel.batch.run.run_local", run_backwards)
     told: list[tuple[int, float]] = []
     run_batch([log], "rag", tmp_path / "out", resume=True, progress=lambda *progress: told.append(progress))
     assert told[0] == (19, 0.0)

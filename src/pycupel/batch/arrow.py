@@ -24,24 +24,6 @@ def _pyarrow(module: str = "pyarrow") -> Any:
     return load_extra(module, extra="batch", package="pyarrow", purpose="reading and writing Arrow and Parquet")
 
 
-def rows_schema() -> Any:
-    """Return the schema of rows."""
-    pa = _pyarrow()
-    excluded = pa.struct([("index", pa.int64()), ("reason", pa.string())])
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("selected", pa.list_(pa.int64())),
-            ("excluded", pa.list_(excluded)),
-            ("tokens", pa.int64()),
-            ("utilization", pa.float64()),
-            ("policy_hash", pa.string()),
-            ("counter", pa.string()),
-            ("error", pa.string()),
-        ]
-    )
-
-
 def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
     """Run `select_request` on an Arrow record batch: a row for each request, in the same order.
 
@@ -109,7 +91,19 @@ def _to_batch(rows: list[dict[str, Any]]) -> Any:
     for row in rows:
         if row["id"] is not None and not isinstance(row["id"], str):
             row["id"] = format_json(row["id"])
-    return _pyarrow().RecordBatch.from_pylist(rows, schema=rows_schema())
+    pa = _pyarrow()
+    excluded = pa.struct([("index", pa.int64()), ("reason", pa.string())])
+    columns = [
+        ("id", pa.string()),
+        ("selected", pa.list_(pa.int64())),
+        ("excluded", pa.list_(excluded)),
+        ("tokens", pa.int64()),
+        ("utilization", pa.float64()),
+        ("policy_hash", pa.string()),
+        ("counter", pa.string()),
+        ("error", pa.string()),
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=pa.schema(columns))
 
 
 def _to_requests(record_batch: Any) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
 from itertools import islice
 from multiprocessing import connection, get_context
@@ -42,52 +42,28 @@ _LONG_NUMBER, _FOUR_DIGITS = b"0" * 19, b"0" * 4
 class Chunk(NamedTuple):
     """Some requests of an input file."""
 
-    number: int
-    """Which chunk of the whole input it is, from 0."""
-
-    source: str
-    """The name of the file."""
-
-    first: int
-    """The line number of the first request, or its row in a Parquet file."""
-
-    payload: bytes
-    """JSON lines, or an Arrow stream."""
-
+    number: int  # Which chunk of the whole input it is, from 0.
+    source: str  # The name of the file.
+    first: int  # The line number of the first request, or its row in a Parquet file.
+    payload: bytes  # JSON lines, or an Arrow stream.
     is_arrow: bool
-    """Whether the payload is an Arrow stream."""
-
-    share: float
-    """How much of the whole input has been read up to its end, from 0 to 1."""
+    share: float  # How much of the whole input has been read up to its end, from 0 to 1.
 
 
 class Job(NamedTuple):
     """What to do with each chunk."""
 
     policy: Policy
-    """The policy."""
-
-    other: Policy | None
-    """A second policy to compare with, or None."""
-
-    to_parquet: bool
-    """Whether parts are Parquet files instead of JSON lines."""
+    other: Policy | None  # A second policy to compare with.
+    to_parquet: bool  # Whether parts are Parquet files instead of JSON lines.
 
 
 class ChunkResult(NamedTuple):
-    """The result of a chunk."""
+    """The result of a chunk: a part of the output."""
 
-    number: int
-    """The number of the chunk."""
-
-    rows: int
-    """How many rows it has."""
-
-    payload: bytes
-    """The rows, as they are written."""
-
-    tally: Tally
-    """The counts over its rows."""
+    number: int  # That of the chunk.
+    payload: bytes  # The rows, as they are written.
+    tally: Tally  # The counts over the rows.
 
 
 def read_chunks(inputs: Sequence[Path], max_line: int) -> Iterator[Chunk]:
@@ -139,7 +115,7 @@ def process(chunk: Chunk, job: Job) -> ChunkResult:
     # Adding it to an empty tally finds the slowest requests of the chunk.
     counted = Tally()
     counted.add(tally)
-    return ChunkResult(chunk.number, counted.counts["requests"], payload, counted)
+    return ChunkResult(chunk.number, payload, counted)
 
 
 def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
@@ -152,7 +128,7 @@ def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
         row = _row(selector, request)
         tally.add_row(row, clock() - start, location)
         if other is not None:
-            tally.add_difference(row, _row(other, request), _labels(request))
+            tally.add_difference(row, _row(other, request), partial(_label, request))
         yield row
 
 
@@ -218,15 +194,11 @@ def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join([encode(row) + "\n" for row in rows]).encode("ascii")
 
 
-def _labels(request: Any) -> Callable[[int], str]:
-    """Return a function for the beginning of an item's content, or of a message."""
-
-    def label(i: int) -> str:
-        if request.get("items") is not None:
-            return str(request["items"][i]["content"])[:_LABEL]
-        return json.dumps(request["messages"][i], default=str, ensure_ascii=False)[:_LABEL]
-
-    return label
+def _label(request: Any, i: int) -> str:
+    """Return the beginning of an item's content, or of a message."""
+    if request.get("items") is not None:
+        return str(request["items"][i]["content"])[:_LABEL]
+    return json.dumps(request["messages"][i], default=str, ensure_ascii=False)[:_LABEL]
 
 
 # Process chunks in this process, or in worker processes.
@@ -339,30 +311,27 @@ class _Pool:
             result = pipe.recv()
         except (EOFError, OSError):
             pipe.close()
-            waiting.appendleft(self._replaced(chunk))
+            if chunk is None:
+                raise _with_hint(
+                    "a worker process ended before it was ready",
+                    "Call run_batch below `if __name__ == '__main__':`, or pass workers=1.",
+                ) from None
+            # A chunk that ends a second worker would end a third one, too.
+            if chunk.number in self._lost:
+                raise _with_hint(
+                    f"two worker processes ended while they processed {chunk.source}, from "
+                    f"{'row' if chunk.is_arrow else 'line'} {chunk.first} on",
+                    "Perhaps the memory was full, or a strategy ended the process. The finished parts are kept: "
+                    "resume the job with fewer workers; with one, an error names its cause.",
+                ) from None
+            self._lost.add(chunk.number)
+            self._start()
+            waiting.appendleft(chunk)
             return None
         if isinstance(result, Exception):
             raise result
         done: ChunkResult | str = result
         return done
-
-    def _replaced(self, chunk: Chunk | None) -> Chunk:
-        """Start another worker for a chunk. One that ends a second worker would end a third one, too."""
-        if chunk is None:
-            raise _with_hint(
-                "a worker process ended before it was ready",
-                "Call run_batch below `if __name__ == '__main__':`, or pass workers=1.",
-            )
-        if chunk.number in self._lost:
-            raise _with_hint(
-                f"two worker processes ended while they processed {chunk.source}, from "
-                f"{'row' if chunk.is_arrow else 'line'} {chunk.first} on",
-                "Perhaps the memory was full, or a strategy ended the process. The finished parts are kept: resume the "
-                "job with fewer workers; with one, an error names its cause.",
-            )
-        self._lost.add(chunk.number)
-        self._start()
-        return chunk
 
     def end(self) -> None:
         """End all workers, whatever they do: after an error or Ctrl-C, nobody waits for them."""
@@ -405,16 +374,14 @@ def _serve(pipe: Any, watched: Any, job: Job) -> None:
     with suppress(EOFError, OSError):
         pipe.send(_READY)
         while (chunk := pipe.recv()) is not None:
-            pipe.send(_result(chunk, job))
-
-
-def _result(chunk: Chunk, job: Job) -> ChunkResult | Exception:
-    try:
-        return process(chunk, job)
-    except Exception as error:  # noqa: BLE001 - raised again in the other process
-        if not isinstance(error, CupelError):
-            error.add_note(f"In a worker process:\n{format_exc()}")
-        return error
+            result: ChunkResult | Exception
+            try:
+                result = process(chunk, job)
+            except Exception as error:  # noqa: BLE001 - raised again in the other process
+                if not isinstance(error, CupelError):
+                    error.add_note(f"In a worker process:\n{format_exc()}")
+                result = error
+            pipe.send(result)
 
 
 def _end_with(watched: Any) -> None:

@@ -18,7 +18,6 @@ from pycupel.batch.chunks import ChunkResult, Job
 from pycupel.batch.request import is_object, policy_hash, policy_text
 from pycupel.batch.tally import BatchSummary, Tally, is_saved_tally
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
-from pycupel.pipeline import Policy
 
 _MANIFEST = "manifest.json"
 _UNFINISHED = ".tmp"
@@ -64,8 +63,19 @@ class Output:
         if self._directory.is_file():
             raise InvalidArgumentError(f"{self._directory} is a file; choose a directory", argument="output")
         self._directory.mkdir(parents=True, exist_ok=True)
-        with _lock(self._directory / _LOCK):
+        path = self._directory / _LOCK
+        # The lock ends with this process: a killed one leaves a file behind, but no lock.
+        file = _locked(path)
+        try:
+            file.truncate(0)
+            file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
+            file.flush()
             yield
+        finally:
+            if sys.platform == "win32":  # pragma: no cover - it cannot remove an open file
+                file.close()
+            path.unlink(missing_ok=True)
+            file.close()
 
     def open(self, *, resume: bool) -> dict[int, Tally]:
         """Start or resume. Return the numbers of the parts that exist, each with its tally.
@@ -103,8 +113,17 @@ class Output:
                 f"cannot resume {self._directory}: it was written with {' and '.join(different)}",
                 argument="output",
             )
+        # A policy that cannot be written to a file cannot be compared with that of an earlier run, either.
         for argument, policy in self._policies.items():
-            _check_comparable(argument, policy, self._directory)
+            try:
+                policy_text(policy)
+            except CupelError as error:
+                which = "policy" if argument == "policy" else "second policy"
+                raise InvalidArgumentError(
+                    f"cannot resume {self._directory}: its {which} cannot be compared with this one: {error}",
+                    argument=argument,
+                    hint="Start over in another directory.",
+                ) from None
 
     def _done(self) -> dict[int, Tally]:
         """Return the complete parts, and remove incomplete ones. Other files are left alone."""
@@ -184,22 +203,6 @@ def _identity(data: bytes) -> dict[str, Any]:
     return {"bytes": len(data), "sha256": sha256(data).hexdigest()}
 
 
-@contextmanager
-def _lock(path: Path) -> Generator[None]:
-    """Hold the lock of an output. It ends with this process: a killed one leaves a file behind, but no lock."""
-    file = _locked(path)
-    try:
-        file.truncate(0)
-        file.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
-        file.flush()
-        yield
-    finally:
-        if sys.platform == "win32":  # pragma: no cover - it cannot remove an open file
-            file.close()
-        path.unlink(missing_ok=True)
-        file.close()
-
-
 def _locked(path: Path) -> IO[bytes]:
     """Open and lock a file. If another process has removed it in the meantime, the lock is worth nothing."""
     while True:
@@ -243,19 +246,6 @@ def _lock_file(file: IO[bytes]) -> None:
     except OSError:
         # Some network file systems have no locks. A batch works there, too.
         return
-
-
-def _check_comparable(argument: str, policy: Policy, directory: Path) -> None:
-    """Check that a policy can be written to a file, and so compared with the one of an earlier run."""
-    try:
-        policy_text(policy)
-    except CupelError as error:
-        which = "policy" if argument == "policy" else "second policy"
-        raise InvalidArgumentError(
-            f"cannot resume {directory}: its {which} cannot be compared with this one: {error}",
-            argument=argument,
-            hint="Start over in another directory.",
-        ) from None
 
 
 def _text(document: Any) -> bytes:

@@ -110,33 +110,23 @@ class RequestSelector:
         if not is_array(rows):
             raise DocumentError("must be an array", path="items")
         try:
-            items = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]  # pyright: ignore[reportUnknownArgumentType] - from outside
+            usual = [usual_item(row, _CONTEXT) for row in rows if type(row) is dict]  # pyright: ignore[reportUnknownArgumentType] - from outside
         except DocumentError:
-            items = []
-        if len(items) == len(rows) and all(items):
-            return cast(list[ContextItem], items), None
-        # Something is unusual or wrong, or tokens have to be counted.
-        return self._items_one_by_one(rows)
-
-    def _items_one_by_one(self, rows: list[Any]) -> tuple[list[ContextItem], str | None]:
+            usual = []
+        if len(usual) == len(rows) and all(usual):
+            return cast(list[ContextItem], usual), None
+        # Something is unusual or wrong, or tokens have to be counted: read the items one by one.
         items: list[ContextItem] = []
         counter: str | None = None
         for i, row in enumerate(rows):
-            try:
-                if is_object(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
-                    row, counter = self._counted(row)  # noqa: PLW2901 - the same item
-                items.append(ITEM.read(row, _CONTEXT))
-            except DocumentError as error:
-                error.path = f"items[{i}].{error.path}" if error.path else f"items[{i}]"
-                raise
+            if is_object(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
+                if self._count is None:
+                    from pycupel.tokens import get_counter  # noqa: PLC0415 - most items have their tokens
+
+                    self._count = get_counter("auto")
+                row, counter = {**row, "tokens": self._count(row["content"])}, str(self._count)  # noqa: PLW2901
+            items.append(_CONTEXT.attempt(ITEM.read, row, f"items[{i}]", []))
         return items, counter
-
-    def _counted(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-        if self._count is None:
-            from pycupel.tokens import get_counter  # noqa: PLC0415 - most items have their tokens
-
-            self._count = get_counter("auto")
-        return {**row, "tokens": self._count(row["content"])}, str(self._count)
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         from pycupel.diagnostics.observers import unobserved  # noqa: PLC0415 - not every log has chat histories
@@ -243,22 +233,18 @@ def _checked_id(request: Mapping[str, Any]) -> Any:
 def _checked_request(request: Any) -> Mapping[str, Any]:
     if not is_object(request):
         raise DocumentError(f"a request must be an object, not {type(request).__name__}")
-    _refuse_misspelt(request)
+    # A key may be a misspelling of one that is missing. Other keys are the log's own.
+    for key in request:
+        if key not in _KEYS and isinstance(cast(Any, key), str) and _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
+            meant = _near_name(key)
+            if meant is not None and request.get(meant) is None:
+                raise DocumentError(f"unknown field; did you mean {meant!r}?", path=key_step(key))
     both = [key for key in ("items", "messages") if request.get(key) is not None]
     if len(both) != 1:
         raise DocumentError("a request must have either items or messages" + (", not both" if both else ""))
     if request.get("budget") is None:
         raise DocumentError("is missing", path="budget")
     return request
-
-
-def _refuse_misspelt(request: Mapping[Any, Any]) -> None:
-    """Refuse a key that is probably a misspelling of one that is missing. Other keys are the log's own."""
-    for key in request:
-        if key not in _KEYS and isinstance(key, str) and _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
-            meant = _near_name(key)
-            if meant is not None and request.get(meant) is None:
-                raise DocumentError(f"unknown field; did you mean {meant!r}?", path=key_step(key))
 
 
 # Logs have the same keys in every request, and comparing them is slow.
@@ -271,9 +257,5 @@ def _near_name(key: str) -> str | None:
 def _budget(value: Any) -> ContextBudget:
     if not is_object(value):
         return ContextBudget.of(value)
-    try:
-        budget: ContextBudget = BUDGET.read(value, _CONTEXT)
-    except DocumentError as error:
-        error.path = f"budget.{error.path}" if error.path else "budget"
-        raise
+    budget: ContextBudget = _CONTEXT.attempt(BUDGET.read, value, "budget", [])
     return budget

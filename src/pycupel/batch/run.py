@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pycupel.batch.arrow import is_parquet
-from pycupel.batch.chunks import Chunk, ChunkResult, Job, process, read_chunks
+from pycupel.batch.chunks import (
+    MAX_WORKERS,
+    Chunk,
+    ChunkResult,
+    Job,
+    available_workers,
+    check_sendable,
+    process,
+    read_chunks,
+    run_local,
+)
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
 from pycupel.compressed import MAX_LINE
@@ -159,8 +169,6 @@ def _engine(
 ) -> Callable[[Iterable[Chunk]], Iterator[ChunkResult]]:
     """Return the engine of that name, ready to run the job."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
-    from pycupel.batch.chunks import MAX_WORKERS, available_workers, check_sendable, run_local  # noqa: PLC0415
-
     count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
     if count > MAX_WORKERS:
         raise InvalidArgumentError(

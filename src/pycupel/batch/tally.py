@@ -56,7 +56,7 @@ class Tally:
 
     def add_row(self, row: Mapping[str, Any], seconds: float, location: str) -> None:
         """Count a row. A request without an id is named by its location."""
-        counts, reasons = self.counts, self.reasons
+        counts = self.counts
         counts["requests"] += 1
         if row["error"] is not None:
             counts["errors"] += 1
@@ -69,8 +69,7 @@ class Tally:
         self.tenths[str(min(_TENTHS - 1, int(row["utilization"] * _TENTHS)))] += 1
         # Unlike floats, integers add up to the same in any order.
         counts["utilization"] += round(row["utilization"] * 1_000_000)
-        for each in row["excluded"]:
-            reasons[each["reason"]] += 1
+        self.reasons.update(each["reason"] for each in row["excluded"])
         self.slowest.append((seconds, location if row["id"] is None else one_line(str(row["id"]))))
 
     def add_difference(self, row: Mapping[str, Any], other: Mapping[str, Any], contents: Any) -> None:

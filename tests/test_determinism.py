@@ -46,7 +46,7 @@ from pycupel.shorten import ByFormat, HeadAndTail, KeyLines, Stub
 from pycupel.tokens import estimate_tokens
 from tests.samples import DAY, NOW, PLACERS, SCORERS, SLICERS
 
-DIGEST = "b5aefa003263fb0f1494618557bca083e86cc8a307571b8c9caa08937c05df09"
+DIGEST = "825cb4687fdd882ed30b66d71d405c75b59c6823fda3de38f77296432ab13944"
 ENVIRONMENTS = (
     {"PYTHONHASHSEED": "0"},
     {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8"},

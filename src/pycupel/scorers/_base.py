@@ -28,7 +28,7 @@ class WrappingScorer(ABC):
 
     __slots__ = ()
 
-    is_sum: ClassVar[bool] = False
+    _is_sum: ClassVar[bool] = False
     """Whether the score is the sum of the children's scores, each multiplied by its share."""
 
     @property
@@ -37,12 +37,12 @@ class WrappingScorer(ABC):
         """Return the inner scorers."""
 
     @property
-    def shares(self) -> Sequence[float]:
+    def _shares(self) -> Sequence[float]:
         """The share of each child in the score; empty if the scorer counts as one part, which names its own field."""
         count = len(self.children)
         return () if field_of(self) is not None else [1.0 / count] * count
 
-    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+    def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
         """Copy the scorer with other inner scorers, in the same order."""
         new: Any = copy(self)
         hold(new, inner=children[0])

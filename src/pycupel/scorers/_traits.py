@@ -18,18 +18,18 @@ Shares = list[tuple[Any, float]]
 
 def parts_of(scorer: Any) -> Shares:
     """Return the scorers whose weighted sum is the score: composites are split, any other scorer is one part."""
-    return _resolved(scorer, lambda each: each.shares if _is_plain_sum(each) else ())
+    return _resolved(scorer, lambda each: each._shares if _is_plain_sum(each) else ())
 
 
 def leaves_of(scorer: Any) -> Shares:
     """Return the innermost scorers. The boosts of a `BoostedScorer` have no share."""
-    return _resolved(scorer, lambda each: each.shares if isinstance(each, WrappingScorer) else ())
+    return _resolved(scorer, lambda each: each._shares if isinstance(each, WrappingScorer) else ())
 
 
 def _is_plain_sum(scorer: Any) -> bool:
     # Only of a class that says so itself: a subclass may compute something else.
     cls: type[Any] = scorer.__class__
-    return "is_sum" in vars(cls) and cls.is_sum is True
+    return "_is_sum" in vars(cls) and cls._is_sum is True
 
 
 def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares:
@@ -139,7 +139,7 @@ class _Binding:
         if isinstance(scorer, WrappingScorer):
             children = tuple(map(self.bind, scorer.children))
             if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
-                return scorer.with_children(children)
+                return scorer._with_children(children)
         return scorer  # type: ignore[no-any-return]
 
 
@@ -226,7 +226,8 @@ def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[
 
 def _rescale(scorer: Any) -> Any:
     """Return what a scorer of hints does with those outside its range; None for any other scorer."""
-    return getattr(scorer, "rescale", None) if field_of(scorer) == _HINT else None
+    # It is an option of one scorer, and what another always does.
+    return getattr(scorer, "rescale", getattr(scorer, "_rescale", None)) if field_of(scorer) == _HINT else None
 
 
 def fusing_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:

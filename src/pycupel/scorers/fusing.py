@@ -172,7 +172,7 @@ class FusedScorer:
     reads: ClassVar[str] = "future_relevance_hint"
     """The field of items that the scorer reads."""
 
-    rescale: ClassVar[str] = "auto"
+    _rescale: ClassVar[str] = "auto"
     """Hints of any scale will do."""
 
     by: By = field(default="retriever", metadata={"check": _checked_by})

@@ -29,7 +29,7 @@ class CompositeScorer(WrappingScorer):
         CycleError: scorers are nested too deeply.
     """
 
-    is_sum: ClassVar[bool] = True
+    _is_sum: ClassVar[bool] = True
 
     entries: tuple[tuple[Scorer, float], ...]
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
@@ -61,11 +61,11 @@ class CompositeScorer(WrappingScorer):
         return tuple([scorer for scorer, _ in self.entries])
 
     @property
-    def shares(self) -> Sequence[float]:
+    def _shares(self) -> Sequence[float]:
         """The share of each child in the score."""
         return self._normalized
 
-    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+    def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
         """Copy the scorer with other inner scorers, in the same order."""
         new = copy(self)
         new._hold(zip(children, [weight for _, weight in self.entries], strict=True))
@@ -197,11 +197,11 @@ class BoostedScorer(WrappingScorer):
         return (self.inner, *self.boosts)
 
     @property
-    def shares(self) -> Sequence[float]:
+    def _shares(self) -> Sequence[float]:
         """The share of each child in the score: boosts, which only multiply, have none."""
         return [1.0] + [0.0] * len(self.boosts)
 
-    def with_children(self, children: tuple[Scorer, ...]) -> Scorer:
+    def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
         """Copy the scorer with other inner scorers, in the same order."""
         new = copy(self)
         hold(new, inner=children[0], boosts=children[1:])

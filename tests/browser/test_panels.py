@@ -57,6 +57,11 @@ def test_bars_have_shares_and_quiet_groups_are_grey(page: Any) -> None:
         ["100", "10.0%"],
     ]
     assert "k11" in (lines.nth(2).locator(".meter i").get_attribute("class") or "")
+    # A track is 100 %. Issue: the largest share filled it, whatever it was.
+    filled = lines.locator(".meter").evaluate_all(
+        "tracks => tracks.map(track => track.firstChild.offsetWidth / track.offsetWidth)"
+    )
+    assert filled == pytest.approx([0.3, 0.6, 0.1], abs=0.01)
 
 
 def test_bars_that_are_no_parts_of_a_whole_have_no_total(opened: Opened) -> None:

@@ -7,9 +7,20 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, KindScorer, Pipeline, RecencyScorer, RelevanceScorer, SelectionReport
+from pycupel import (
+    CompositeScorer,
+    ContextBudget,
+    ContextItem,
+    KindScorer,
+    Pipeline,
+    PriorityScorer,
+    RecencyScorer,
+    RelevanceScorer,
+    SelectionReport,
+)
 from pycupel.diagnostics import ExcludedItem, Filtered, IncludedItem
 from pycupel.errors import BudgetOverflowError, PinnedExceedsBudgetError
+from pycupel.render.html import render_html
 from tests.browser.pages import BUDGET, PIPELINE, Opened, make_items, make_report, rows_of, serious
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\u2066\x00\x1b[31m\"'&\U0001f600"
@@ -108,6 +119,27 @@ class TestPanels:
         choose(page, "Differs")
         assert page.locator(".tools .count").inner_text() == f"{len(mine ^ theirs)} of {len(items)} items"
 
+    def test_up_to_eight_reports_have_a_column_each(self, opened: Opened) -> None:
+        """Issue: a page of seven policies was about two."""
+        items = make_items()
+        others = [Pipeline(CompositeScorer([(RecencyScorer(), n), (PriorityScorer(), 1)])) for n in range(1, 8)]
+        reports = [each.dry_run(items, BUDGET) for each in others]
+        names = [f"policy {n}" for n in range(8)]
+        page = opened.page(render_html(make_report(items), items=items, other=reports, names=names))
+        heads = page.locator("#items th").all_inner_texts()
+        assert heads[1:9] == names
+        assert page.locator(".pair h3").all_inner_texts() == names
+        selected = [each.inner_text().split(" item")[0] for each in page.locator(".pair p").all()]
+        assert selected == [str(len(each.included)) for each in (make_report(items), *reports)]
+        for k, report in enumerate(reports):
+            page.evaluate("document.querySelector('#items .scroll').scrollTop = 0")
+            cells = page.locator(f"#items td.c-other{k}").all_inner_texts()
+            contents = page.locator("#items td.c-text").all_inner_texts()
+            chosen = {item.content for item in report.items}
+            assert [cell.endswith("in") for cell in cells] == [content in chosen for content in contents]
+        page.locator("#items tr[data-i]").first.click()
+        assert page.locator(".detail dt", has_text="policy").count() == 8
+
 
 class TestTheSlider:
     def test_it_moves_items_and_agrees_with_the_engine(self, opened: Opened) -> None:
@@ -140,6 +172,29 @@ class TestTheSlider:
         page.get_by_role("button", name="Back to the report").click()
         assert page.locator(".figures").inner_text() == before
         assert "leaves" not in rows_of(page).values()
+
+    def test_away_from_the_report_only_what_moved_is_explained(self, opened: Opened) -> None:
+        """Issue: rows that left still said "Selected by score", and others why they did not fit another budget."""
+        items = make_items()
+        page = opened.page(page_of(items))
+        time = page.get_by_role("region", name="Time")
+        assert time.is_visible()
+        assert "Selected by score" in page.locator("#items td.c-reason").all_inner_texts()
+        for point, state in ((1, "leaves"), (50, "enters")):
+            move_slider(page, point)
+            target = page.locator(".whatif output b").inner_text().split()[1]
+            choose(page, "All")
+            told = dict(zip(rows_of(page).values(), page.locator("#items td.c-reason").all_inner_texts(), strict=True))
+            assert {word: text for word, text in told.items() if text} == {state: f"{state}: 1,000 \u2192 {target}"}
+            assert "for 1,000 tokens" in page.locator(".away").inner_text()
+            assert not time.is_visible()
+            assert not page.get_by_label("Reason", exact=True).is_visible()
+        page.locator("#items tr[data-i]").last.click()
+        assert "Did not fit" not in page.locator(".detail").inner_text()
+        page.get_by_role("button", name="Back to 1,000 tokens").click()
+        assert time.is_visible()
+        assert not page.locator(".away").is_visible()
+        assert "Selected by score" in page.locator("#items td.c-reason").all_inner_texts()
 
     def test_a_pipeline_that_did_not_make_the_report_is_told(self, opened: Opened) -> None:
         items = make_items()

@@ -34,7 +34,7 @@ def test_the_screen_has_every_section(call: Call, session: str) -> None:
         "LINT: nothing that the provider would reject",
         "GROWTH, in tokens per prompt: 24 calls",
         "ALTERNATIVES at 22,967 tokens",
-        "of them not in the file",
+        "of them that are not in the file",
         "newest-first",
     ):
         # Where the line with the path of the file wraps depends on the path.
@@ -258,3 +258,23 @@ def test_real_conversations(call: Call) -> None:
     )
     found = json.loads(done.out)
     assert (done.code, found["sessions"], found["policies"][0]["invalid"]) == (0, 100, 0)
+
+
+def test_context_and_replay_have_the_same_numbers(call: Call, session: str) -> None:
+    """Issue: 564,365 and 564,950 tokens for one session, because only one of them corrected its counter."""
+    options = (session, "--counter", "estimator", "-p", "as-logged", "--json")
+    [context] = json.loads(call("context", *options).out)["instead"]["policies"]
+    [replay] = json.loads(call("replay", *options, "-b", "12000").out)["policies"]
+    same = ("calls", "tokens", "reusedShare", "cost", "largestPrompt")
+    assert [context[name] for name in same] == [replay[name] for name in same]
+
+
+def test_figures_without_what_is_not_in_the_file_say_so(call: Call, session: str, tmp_path: Path) -> None:
+    """Issue: on one page, the largest prompt was 45,934 and 37,186."""
+    path = tmp_path / "page.html"
+    out = call("context", session, "--counter", "estimator", "-p", "as-logged").out
+    assert "tokens per prompt, without the 8," in " ".join(out.split())
+    call("context", session, "--counter", "estimator", "-p", "as-logged", "--html", str(path))
+    text = path.read_text(encoding="utf-8")
+    assert "tokens of each prompt that are not in the file." in text
+    assert "not in the file, at every call" in text

@@ -77,9 +77,22 @@ def test_diff_writes_both_side_by_side_and_still_exits_1(call: Call, items: str,
         assert (done.code, done.out) == (1, "")
         data = data_of(path.read_text(encoding="utf-8"))
         assert data["names"] == ["chat", str(policy)]
-        assert data["report"]["other"]["use"]["items"] > 0
+        assert data["report"]["others"][0]["use"]["items"] > 0
     beside = call("diff", items, "-b", "30", "-p", "chat", "-p", str(policy), "--html", str(path), "--json")
     assert json.loads(beside.out)["differences"]
+
+
+def test_diff_has_a_column_for_each_policy(call: Call, items: str, tmp_path: Path) -> None:
+    """Issue: with seven policies, the page was about two."""
+    path = tmp_path / "diff.html"
+    names = ["chat", "rag", "debugging", "tool-use"]
+    call("diff", items, "-b", "30", *(f"-p{name}" for name in names), "--html", str(path))
+    data = data_of(path.read_text(encoding="utf-8"))
+    assert data["names"] == names
+    assert data["title"] == "chat, rag, debugging and tool-use"
+    assert len(data["report"]["others"]) == 3
+    done = call("diff", items, "-b", "30", *["-pchat"] * 9, "--html", str(path))
+    assert (done.code, done.err) == (2, "pycupel: a page shows at most 8 policies side by side, not 9\n")
 
 
 def test_replay_writes_its_table(call: Call, session: str, tmp_path: Path) -> None:

@@ -404,8 +404,8 @@ def test_the_text_of_an_item_that_did_not_fit() -> None:
     told = pipeline.dry_run(ITEMS, 70).why(LARGE, pipeline=pipeline, items=ITEMS)
     assert str(told).splitlines() == [
         "large",
-        "  Message of 55 tokens, left out: Did not fit (BudgetExceeded), needs 55, 20",
-        "    left",
+        "  Message of 55 tokens, left out: Did not fit (BudgetExceeded), 55 tokens; the",
+        "    selection left 20 free",
         "  score 0.65, rank 2",
         "    weight  score  scorer",
         "      0.75   0.80  ReflexiveScorer",

@@ -71,5 +71,14 @@ def test_the_demo_prints_at_most_80_ascii_columns(
     printed = capsys.readouterr().out
     assert printed.isascii()
     assert max(map(len, printed.splitlines())) <= 80
-    for word in ("SELECTED", "LEFT OUT", "needs", "copy", "counted as", "rank", "ReflexiveScorer", "NEWEST FIRST"):
+    for word in (
+        "SELECTED",
+        "LEFT OUT",
+        "; the selection left",
+        "copy",
+        "counted as",
+        "rank",
+        "ReflexiveScorer",
+        "NEWEST FIRST",
+    ):
         assert word in printed

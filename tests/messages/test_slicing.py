@@ -242,4 +242,4 @@ def test_notes_say_why_something_is_left_out_although_there_is_room() -> None:
     hits = [item("1", 10, "Document", hint=0.9), item("2", 10, "Document", hint=0.8)]
     quota = DocumentsSlice(QuotaSlice([QuotaEntry("Document", cap=50)]), {}, ())
     report = Pipeline(ReflexiveScorer(), quota).dry_run(hits, ContextBudget(20))
-    assert any("the share of kind 'Document' was 10 tokens" in (event.message or "") for event in report.events)
+    assert any("is 10; Document has 10" in (event.message or "") for event in report.events)

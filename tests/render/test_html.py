@@ -209,7 +209,7 @@ class TestTheRows:
         ]
         # The numbers are those of the rows; the duplicate of row 3 is not row 4 itself.
         assert data["rows"]["why"] == [
-            None, None, "needs 9, 3 left", "copy of #3", "copy of #1", "displaced by 'gone'",
+            None, None, "9 tokens; the selection left 3 free", "copy of #3", "copy of #1", "displaced by 'gone'",
         ]  # fmt: skip
 
     def test_scores_by_scorer_are_those_of_the_run(self) -> None:
@@ -358,7 +358,7 @@ class TestWithoutText:
             "displaced by 'another item'",
             None,
             "filter_name 'by age'",
-            "needs 5, 2 left",
+            "5 tokens; the selection left 2 free",
         ]
 
     def test_text_has_to_be_a_bool(self) -> None:
@@ -463,8 +463,8 @@ class TestTwoReports:
         second = Pipeline(RecencyScorer()).dry_run(items, BUDGET)
         data = data_of(first.to_html(other=second))["report"]
         contents = {each.item.content for each in second.included}
-        assert data["rows"]["other_in"] == [int(text in contents) for text in data["rows"]["text"]]
-        assert data["other"]["use"]["items"] == len(second.included)
+        assert data["rows"]["other0_in"] == [int(text in contents) for text in data["rows"]["text"]]
+        assert data["others"][0]["use"]["items"] == len(second.included)
 
     def test_items_that_only_one_of_them_has(self) -> None:
         first = make_report([IncludedItem(ContextItem("a", 1), 1.0, "Scored")])
@@ -478,13 +478,19 @@ class TestTwoReports:
         rows = data_of(first.to_html(other=second))["report"]["rows"]
         assert rows["text"] == ["a", "b", "b"]
         assert rows["in"] == [1, None, None]
-        assert rows["other_in"] == [0, 1, 0]
-        assert rows["other_why"] == ["filter_name 'x'", None, "copy of #2"]
+        assert rows["other0_in"] == [0, 1, 0]
+        assert rows["other0_why"] == ["filter_name 'x'", None, "copy of #2"]
 
     def test_only_so_many_rows_are_added(self) -> None:
         first = make_report([IncludedItem(ContextItem(f"a{i}", 1), 1.0, "Scored") for i in range(9_999)])
         second = make_report([IncludedItem(ContextItem(f"b{i}", 1), 1.0, "Scored") for i in range(5)])
         assert data_of(first.to_html(other=second))["report"]["size"] == 10_000
+
+    def test_a_page_shows_at_most_eight(self) -> None:
+        report = make_report()
+        assert render_html(report, other=[report] * 7)
+        with pytest.raises(InvalidArgumentError, match="at most 8 reports side by side, not 9"):
+            render_html(report, other=[report] * 8)
 
     @pytest.mark.parametrize("name", ["report", "other"])
     def test_something_else_is_refused(self, name: str) -> None:

@@ -77,7 +77,7 @@ def make_report(
 def why(reason: ExclusionReason, **options: Any) -> str:
     """The line of one item that was left out for this reason, from its score on; and the title above it."""
     report = make_report(options.pop("included", ()), [excluded("the item", 7, 0.5, reason, **options)])
-    lines = render_report(report).splitlines()
+    lines = render_report(report, width=120).splitlines()
     (row,) = (i for i, line in enumerate(lines) if line.endswith("the item"))
     return f"{lines[row - 1].strip()} | {lines[row].partition('0.50')[2].removesuffix('the item').strip()}"
 
@@ -141,14 +141,15 @@ SELECTED, in the order in which the model reads it
 LEFT OUT: 4 items, 671 tokens
     kind        score  why                       content
 
-  Did not fit (BudgetExceeded): 1 item
-    Document     0.80  needs 640, 150 left       The shop's history since 197...
+  Did not fit (BudgetExceeded): 1 item; the selection left 150 free
+    Document     0.80  640 tokens                The shop's history since 197...
 
   Same text as another candidate (Deduplicated): 1 item
     Document     0.70  copy of an excluded item  Order 4711: handed over.
 
-  Would fit, but was not chosen (BudgetExceeded): 1 item
-    Document     0.10  needs 12, 150 left        Parcels take three days.
+  Would fit, but was not chosen (BudgetExceeded): 1 item; the selection left 150
+    free
+    Document     0.10  12 tokens                 Parcels take three days.
 
   Negative token count (NegativeTokens): 1 item
     ToolOutput   0.00  counted as -1             [image]
@@ -387,7 +388,7 @@ def test_what_no_slicer_gets_is_not_called_free(budget: ContextBudget, held: int
     *_, held_row, free_row = section(render_report(report), "TOKENS")
     assert re.match(rf"  -  \(held\) +{held} .*%  +{keeper}$", held_row)
     assert f" {80 - 11 - held} " in free_row
-    assert f"needs 99, {80 - 11 - held} left" in render_report(report)
+    assert f"; the selection left {80 - 11 - held} free\n" in render_report(report)
 
 
 def test_requirements_may_use_what_is_held() -> None:
@@ -494,10 +495,19 @@ def test_kinds_are_told_on_one_safe_line() -> None:
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        (BudgetExceeded(640, 14), "Did not fit (BudgetExceeded): 1 item | needs 640, 14 left"),
-        (BudgetExceeded(640, -20), "Did not fit (BudgetExceeded): 1 item | needs 640, -20 left"),
-        (BudgetExceeded(5, 14), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 5, 14 left"),
-        (BudgetExceeded(0, 0), "Would fit, but was not chosen (BudgetExceeded): 1 item | needs 0, 0 left"),
+        (BudgetExceeded(640, 14), "Did not fit (BudgetExceeded): 1 item; the selection left 14 free | 640 tokens"),
+        (
+            BudgetExceeded(640, -20),
+            "Did not fit (BudgetExceeded): 1 item; the selection exceeds the target by 20 | 640 tokens",
+        ),
+        (
+            BudgetExceeded(5, 14),
+            "Would fit, but was not chosen (BudgetExceeded): 1 item; the selection left 14 free | 5 tokens",
+        ),
+        (
+            BudgetExceeded(0, 0),
+            "Would fit, but was not chosen (BudgetExceeded): 1 item; the selection left 0 free | 0 tokens",
+        ),
         (NegativeTokens(-3), "Negative token count (NegativeTokens): 1 item | counted as -3"),
         (
             Deduplicated("the item"),
@@ -559,7 +569,7 @@ def test_groups_come_in_order_of_appearance_and_the_best_score_first() -> None:
     rows = section(render_report(make_report(excluded=left_out)), "LEFT OUT")
     assert [row.split()[-1] for row in rows if row.startswith("    ")][1:] == ["d", "a", "c", "b", "e"]
     assert [row for row in rows if re.match(r"  \S", row)] == [
-        "  Did not fit (BudgetExceeded): 3 items",
+        "  Did not fit (BudgetExceeded): 3 items; the selection left 5 free",
         "  Negative token count (NegativeTokens): 2 items",
     ]
 
@@ -576,29 +586,36 @@ def test_a_run_tells_its_reasons() -> None:
     ]
     report = Pipeline(ReflexiveScorer()).dry_run(items, ContextBudget(90))
     assert section(render_report(report), "LEFT OUT") == [
-        "    kind     score  why                 content",
+        "    kind     score  why              content",
         "",
         "  Same text as another candidate (Deduplicated): 1 item",
-        "    Message   0.80  copy of #2          the best",
+        "    Message   0.80  copy of #2       the best",
         "",
-        "  Did not fit (BudgetExceeded): 2 items",
-        "    Message   0.70  needs 100, 10 left  too large without pins",
-        "    Message   0.40  needs 35, 10 left   does not fit",
+        "  Did not fit (BudgetExceeded): 2 items; the selection left 10 free",
+        "    Message   0.70  100 tokens       too large without pins",
+        "    Message   0.40  35 tokens        does not fit",
         "",
         "  Would fit without the pinned items (PinnedOverride): 1 item",
-        "    Message   0.60  displaced by #1     large because of pins",
+        "    Message   0.60  displaced by #1  large because of pins",
         "",
         "  Negative token count (NegativeTokens): 1 item",
-        "    Message   0.00  counted as -4       broken",
+        "    Message   0.00  counted as -4    broken",
     ]
 
 
 def test_a_quota_that_is_full_is_no_lack_of_room() -> None:
     slicer = QuotaSlice([QuotaEntry("Document", 0, 10)])
     report = Pipeline(ReflexiveScorer(), slicer).dry_run([hinted("doc", 20, 0.9, kind="Document")], ContextBudget(100))
-    assert section(render_report(report), "LEFT OUT")[-2:] == [
-        "  Would fit, but was not chosen (BudgetExceeded): 1 item",
-        "    Document   0.90  needs 20, 100 left  doc",
+    assert section(render_report(report), "LEFT OUT")[-3:] == [
+        "  Would fit, but was not chosen (BudgetExceeded): 1 item; 10% of the 100 tokens",
+        "    left by pinned items is 10; Document has 0",
+        "    Document   0.90  20 tokens  doc",
+    ]
+    told = str(report.why("doc")).splitlines()[1:4]
+    assert told == [
+        "  Document of 20 tokens, left out: Would fit, but was not chosen",
+        "    (BudgetExceeded), 20 tokens; 10% of the 100 tokens left by pinned items is",
+        "    10; Document has 0",
     ]
 
 
@@ -715,7 +732,7 @@ def test_columns_that_do_not_fit_continue_below() -> None:
         "      the content of it",
     ]
     assert section(text, "LEFT OUT")[-2:] == [
-        "    Transcript   0.50  needs 1,000,000,000, 999,999,999 left",
+        "    Transcript   0.50  1,000,000,000 tokens",
         "        what was left out",
     ]
     text = render_report(report, width=40)
@@ -726,8 +743,8 @@ def test_columns_that_do_not_fit_continue_below() -> None:
         "      ZeroToken  the content of it",
     ]
     assert section(text, "LEFT OUT")[-3:] == [
-        "    Trans...   0.50",
-        "        needs 1.0e+9, 1.0e+9 left",
+        "    the selection left 1.0e+9 free",
+        "    Trans...   0.50  1.0e+9 tokens",
         "        what was left out",
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, Pipeline
+from pycupel import ContextBudget, ContextItem, CountQuotaEntry, CountQuotaSlice, Pipeline, Policy, RecencyScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_from_dict, policy_to_dict
 from pycupel.web import State
@@ -98,7 +98,7 @@ def test_two_policies_side_by_side() -> None:
     answer = State(ITEMS).answer("select", settings(query="refunds", other=settings(query="shipping")))
     rows = answer["report"]["rows"]
     assert [
-        index for index, is_in in zip(rows["input"], rows["other_in"], strict=True) if is_in and index in {2, 3}
+        index for index, is_in in zip(rows["input"], rows["other0_in"], strict=True) if is_in and index in {2, 3}
     ] == [3]
     assert answer["names"] == ["now", "kept"]
 
@@ -167,3 +167,19 @@ def test_a_reader_of_ones_own() -> None:
 def test_an_unknown_preset_is_refused_at_once() -> None:
     with pytest.raises(InvalidArgumentError, match="ragg"):
         State(ITEMS, "ragg")  # type: ignore[arg-type]
+
+
+def test_a_budget_that_is_too_small_names_the_controls_of_the_page() -> None:
+    """Issue: it said "raise max_tokens", which is not on the page."""
+    items = [ContextItem("the prompt", 60, pinned=True), ContextItem("b", 50)]
+    told = State(items, budget=50).page()
+    assert "Raise Max, lower Output, or pin less: 'the prompt' (60 tokens)." in told
+    overflow = ContextBudget(100, 40)
+    policy = Policy(RecencyScorer(), CountQuotaSlice([CountQuotaEntry("Message", require_count=1, cap_count=9)]))
+    assert "Raise Target, or choose another way" in State(items, policy, overflow).page()
+
+
+def test_all_tokens_are_those_of_the_report() -> None:
+    """Issue: `play` had 16,076 tokens where `explain` had 16,075."""
+    data = data_of(State([ContextItem("a", 10), ContextItem("b", -1)]).page())
+    assert (data["play"]["tokens"], data["report"]["considered"]) == (9, 9)

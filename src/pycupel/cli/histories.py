@@ -174,13 +174,14 @@ _MESSAGE_MARKS = {"role", "type", "parts", *MESSAGE_KEYS}
 
 
 class _Size(NamedTuple):
-    """The kind of a file, its tokens, the counters used, and what the provider adds for the starts of replies."""
+    """The size of a file; `reply` is what the provider adds for replies, `stated` what items claim to have."""
 
     what: str
     tokens: int
     counters: list[Counter]
     hint: str = ""
     reply: int = 0
+    stated: int = 0
 
 
 def _add_count(parser: Parser) -> None:
@@ -223,6 +224,8 @@ def _count(options: Any, screen: Screen) -> int:
     for path, size in sizes:
         if size.hint:
             screen.note(f"{name_of(path)}: counted as plain text{size.hint}")
+        if size.stated not in {0, size.tokens}:
+            screen.note(f"{name_of(path)}: counted from the contents; the items themselves say {size.stated:,}")
     apart = f"; the start of the reply adds {reply:,}" if reply else ""
     screen.note(f"counted by {names}{'' if is_exact else ', an estimate'}{apart}")
     return OK
@@ -238,8 +241,10 @@ def _size(path: str, options: Any, counter: Counter) -> _Size:
         if kind == "text":
             return _Size("text", counter(text), [counter], hint)
         if kind == "items":
-            contents = [_content(number, row) for number, row in enumerate(_rows(text), 1)]
-            return _Size(plural(len(contents), "item"), sum(map(counter, contents)), [counter])
+            rows = _rows(text)
+            contents = [_content(number, row) for number, row in enumerate(rows, 1)]
+            stated = sum(row["tokens"] for row in rows if type(row.get("tokens")) is int)
+            return _Size(plural(len(contents), "item"), sum(map(counter, contents)), [counter], stated=stated)
         return _messages_size(conversations_in(io.StringIO(text)), options)
 
 

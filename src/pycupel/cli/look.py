@@ -57,7 +57,7 @@ from pycupel.replay.describe import (
     usage_document,
 )
 from pycupel.replay.run import BASELINES, BASELINES_HINT
-from pycupel.replay.usage import NOT_IN_FILE
+from pycupel.replay.usage import NOT_IN_FILE, calibrated_counter
 
 # Read logs and the policies to compare.
 
@@ -131,8 +131,10 @@ def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
     screen.terms(policy_legend(results))
 
 
-def _policies_panel(title: str, results: Sequence[PolicyReplay]) -> Rows:
+def _policies_panel(title: str, results: Sequence[PolicyReplay], hidden: int = 0) -> Rows:
     note = " ".join(f"{column.capitalize()}: {text}." for column, text in policy_legend(results).items())
+    if hidden:
+        note = f"Without the {hidden:,} tokens of each prompt that are not in the file. {note}"
     rows = [[column.value(each) for column in POLICY_COLUMNS] for each in results]
     return Rows(title, [column.title.capitalize() for column in POLICY_COLUMNS], rows, note)
 
@@ -175,7 +177,7 @@ def _context(options: Any, screen: Screen) -> int:
         screen.json({**usage_document(usage), "instead": {"budget": budget, "policies": policies_sent}})
     elif options.html is None:
         screen.lines(_usage_lines(options.file, log, usage, findings, screen))
-        hidden = f", {usage.not_in_file:,} of them not in the file" if usage.not_in_file else ""
+        hidden = f", without the {usage.not_in_file:,} of them that are not in the file" if usage.not_in_file else ""
         screen.lines(paragraph(f"ALTERNATIVES at {budget:,} tokens per prompt{hidden}", screen.width, code=HEADING))
         if results:
             _write_policies(results, screen)
@@ -378,7 +380,8 @@ def _context_page(
         found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
         panels.append(Notes(f"What the provider would reject: {plural(len(found), 'finding')}", found))
     if results:
-        panels.append(_policies_panel(f"Alternatives at {budget:,} tokens per prompt", results))
+        title = f"Alternatives at {budget:,} tokens per prompt"
+        panels.append(_policies_panel(title, results, usage.not_in_file))
     return render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
 
 
@@ -467,9 +470,12 @@ def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, in
             raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
         [budget] = budgets
         sessions += len(log.histories)
-        with errors_about(path), progress_bar(screen) as progress:
-            found = replay(log, budget, policies, counter=options.counter, rates=rates, progress=progress)
-        results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
+        for history in log.histories:
+            with errors_about(path), progress_bar(screen) as progress:
+                # The same counter as in `context`, so that both have the same numbers.
+                counter = calibrated_counter(history, options.counter)
+                found = replay(history, budget, policies, counter=counter, rates=rates, progress=progress)
+            results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     if not results:
         raise InputError("no conversation found in any of the files")
     [budget] = budgets

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +26,7 @@ from pycupel.cli.parsers import (
     percent_or_tokens,
     policy_of,
 )
-from pycupel.errors import DocumentError
+from pycupel.errors import BudgetOverflowError, DocumentError, PinnedExceedsBudgetError
 from pycupel.model import ContextItem
 from pycupel.selecting import select
 
@@ -32,6 +34,20 @@ if TYPE_CHECKING:
     from pycupel.analytics import BudgetPoint, PolicySensitivityReport
     from pycupel.diagnostics import SelectionReport
     from pycupel.render._layout import Row
+
+
+@contextmanager
+def _advice_on_budget(items: list[ContextItem]) -> Generator[None]:
+    """Say what to do about a budget that is too small, in the words of the command line."""
+    try:
+        yield
+    except (PinnedExceedsBudgetError, BudgetOverflowError) as error:
+        from pycupel.render.text import name_pinned  # noqa: PLC0415 - only for this error
+
+        needed = error.pinned_tokens if isinstance(error, PinnedExceedsBudgetError) else error.merged_tokens
+        pinned = visible(name_pinned(items))
+        error.__notes__ = [f"Raise -b to {needed:,} or more, or pin less{f': {pinned}' if pinned else ''}."]
+        raise
 
 
 # `select`: write the items that fit, as JSON lines.
@@ -47,7 +63,8 @@ def _select(options: Any, screen: Screen) -> int:
     items = read_item_file(options, screen)
     # A window that is given replaces what is known about the model.
     model = options.model if options.window is None else None
-    result = select(items, budget, policy, query=options.query, model=model)
+    with _advice_on_budget(items):
+        result = select(items, budget, policy, query=options.query, model=model)
     screen.json_lines(ITEM.write(item, Context()) for item in result.items)
     for note in result.notes:
         screen.note(f"note: {note}")
@@ -126,7 +143,8 @@ def _read_or_select(options: Any, screen: Screen) -> _Explained:
         raise InputError(
             "the following arguments are required: -b/--budget\n  pycupel explain --help lists its arguments"
         )
-    report = select(items, budget, policy, query=options.query, explain=True).report
+    with _advice_on_budget(items):
+        report = select(items, budget, policy, query=options.query, explain=True).report
     return _Explained(report, items, bound(policy, options.query))
 
 
@@ -170,6 +188,7 @@ def _explain_one(options: Any, explained: _Explained, screen: Screen) -> None:
             "instead": [to_dict(item) for item in found.instead],
             "minBudget": found.min_budget,
             "minBudgetIsExact": found.min_budget_is_exact,
+            "note": found.note,
         }
     )
 
@@ -256,9 +275,15 @@ def _diff(options: Any, screen: Screen) -> int:
     names: list[str] = options.policy or []
     if len(names) < 2:
         raise InputError("diff compares policies: give at least two, like -p chat -p rag.toml")
+    if options.html is not None:
+        from pycupel.render.html import MOST_REPORTS  # noqa: PLC0415 - most calls print
+
+        if len(names) > MOST_REPORTS:
+            raise InputError(f"a page shows at most {MOST_REPORTS} policies side by side, not {len(names)}")
     budget, policies = budget_of(options), [(name, policy_of(name)) for name in names]
     items = shown_items(read_item_file(options, screen), options)
-    report = policy_sensitivity(items, budget, policies, query=options.query)
+    with _advice_on_budget(items):
+        report = policy_sensitivity(items, budget, policies, query=options.query)
     if options.html is not None:
         write_page(options.html, _diff_page(report, bound(policies[0][1], options.query), items), screen)
     if options.json:
@@ -279,12 +304,12 @@ def _diff(options: Any, screen: Screen) -> int:
 
 
 def _diff_page(report: PolicySensitivityReport, policy: Any, items: list[ContextItem]) -> str:
-    """Make a page of the first two policies, side by side."""
-    from pycupel.render.html import render_html  # noqa: PLC0415 - most calls print
+    """Make a page of all policies, side by side."""
+    from pycupel.render.html import render_html  # noqa: PLC0415
 
-    (name, first), (other_name, second), *_ = report.variants
-    title = f"{name} and {other_name}"
-    return render_html(first, pipeline=policy, items=items, other=second, title=title, names=(name, other_name))
+    names, (first, *others) = zip(*report.variants, strict=True)
+    title = f"{', '.join(names[:-1])} and {names[-1]}"
+    return render_html(first, pipeline=policy, items=items, other=others, title=title, names=names)
 
 
 # `play`: open the playground in a browser.

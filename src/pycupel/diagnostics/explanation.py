@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -118,6 +118,11 @@ class Explanation:
     with `best_first` and a `cost_exponent` above 0, without deduplication, and for very many tokens.
     """
 
+    note: str = ""
+    """What the slicer says about an item that would have fitted, such as which quota was used up; empty otherwise, and
+    if the report comes from JSON or a pickle.
+    """
+
     __repr__ = record_repr
 
     def __str__(self) -> str:
@@ -127,7 +132,12 @@ class Explanation:
 
 
 def explain(
-    report: SelectionReport, sought: Any, parts: ScoreParts | None, pipeline: Any, items: Iterable[ContextItem] | None
+    report: SelectionReport,
+    sought: Any,
+    parts: ScoreParts | None,
+    notes: Mapping[int, str],
+    pipeline: Any,
+    items: Iterable[ContextItem] | None,
 ) -> Explanation:
     """Find an item in a report and explain it; the arguments are those of `SelectionReport.why`."""
     candidates = None if items is None else checked_items(items)
@@ -153,6 +163,7 @@ def explain(
         _instead(report, entry) if competes and not included else (),
         None if larger is None else larger.size,
         larger is not None and larger.is_smallest,
+        notes.get(id(item), ""),
     )
 
 

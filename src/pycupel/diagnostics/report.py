@@ -180,7 +180,7 @@ class SelectionReport:
             TypeError: `item` is none of these, or another argument has the wrong type.
             InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
         """
-        return explain(self, item, score_parts(self), pipeline, items)
+        return explain(self, item, score_parts(self), slicer_notes(self), pipeline, items)
 
     def should(self) -> SelectionReportAssertionChain:
         """Start a chain of assertions: `report.should().include_item_with_kind("Document")`."""
@@ -314,11 +314,27 @@ def report_over(record: Any, **known: object) -> SelectionReport:
 
 def score_parts(report: SelectionReport) -> ScoreParts | None:
     """Return the scores that the report's run kept, by scorer; None if the report was not made by a run."""
+    record = _record_of(report)
+    parts: ScoreParts | None = None if record is None else record.score_parts
+    return parts
+
+
+def slicer_notes(report: SelectionReport) -> dict[int, str]:
+    """Return what the slicer says about items that would have fitted, by the id of the item (ER-05).
+
+    Empty for a report that was not made by a run.
+    """
+    record = _record_of(report)
+    notes: dict[int, str] = {} if record is None else record.slicer_notes
+    return notes
+
+
+def _record_of(report: SelectionReport) -> Any:
+    """Return the record of the run that made the report; None if it comes from JSON or a pickle."""
     record = report.__dict__.get("_record")
     while isinstance(record, SelectionReport):
         record = record.__dict__.get("_record")
-    parts: ScoreParts | None = None if record is None else record.score_parts
-    return parts
+    return record
 
 
 def _comparable(entries: Iterable[IncludedItem | ExcludedItem]) -> list[tuple[object, ...]]:

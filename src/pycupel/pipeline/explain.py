@@ -202,10 +202,7 @@ def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> 
         return ["Score: %.6g" % score for score in record.all_scores]  # noqa: UP031 - half the time of an f-string
     texts = _exclusion_messages(excluded)
     if stage == SLICE:
-        notes = record.run.slice_notes
-        if notes is None:
-            notes = slice_notes(record, record.run.strategies.slicer)
-        texts = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
+        texts = [f"{text} ({note})" if note else text for text, note in zip(texts, _kept_notes(record), strict=True)]
         texts += [
             f"CountRequirementShortfall: kind {short.kind.value!r}, {number_text(short.required_count)} required, "
             f"{number_text(short.satisfied_count)} satisfied"
@@ -214,6 +211,18 @@ def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> 
     elif stage == PLACE:
         texts += ["%s: %.6g" % (reason, score) for _, score, reason in record.included]  # noqa: UP031 - as above
     return texts
+
+
+def slicer_notes(selection: Selection) -> dict[int, str]:
+    """Return what the slicer says about excluded items, by the id of the item; only where it says something."""
+    items, out = selection.ranking.items, _excluded_indices(selection.sliced)
+    return {id(items[i]): note for i, note in zip(out, _kept_notes(selection), strict=True) if note}
+
+
+def _kept_notes(selection: Selection) -> Sequence[str]:
+    """Return the notes that a custom slicer gave during the run; a built-in one can be asked at any time."""
+    notes = selection.run.slice_notes
+    return slice_notes(selection, selection.run.strategies.slicer) if notes is None else notes
 
 
 def slice_notes(selection: Selection, slicer: Slicer) -> list[str]:

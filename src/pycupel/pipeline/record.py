@@ -383,6 +383,11 @@ class Selection:
         """The scores that the run kept, by scorer."""
         return ScoreParts(self.ranking.classified.scoreable, self.ranking.parts)
 
+    @property
+    def slicer_notes(self) -> dict[int, str]:
+        """What the slicer says about excluded items, by the id of the item."""
+        return self._once(explain.slicer_notes)
+
     def _once(self, make: Callable[[Selection], _Part]) -> _Part:
         """Make a part when it is first read. If two threads make it at once, both get what was kept first."""
         made = self.made

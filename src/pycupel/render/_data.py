@@ -23,7 +23,7 @@ from pycupel.diagnostics import (
     SelectionReport,
 )
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, pinned_tokens
-from pycupel.diagnostics.report import score_parts
+from pycupel.diagnostics.report import score_parts, slicer_notes
 from pycupel.errors import CupelError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.budget import enlarged
@@ -80,30 +80,32 @@ def _row_key(item: ContextItem) -> tuple[str, str]:
 
 
 class PageRows(NamedTuple):
-    """The rows of a page: each item with its entry in the report, and in the other one if there are two."""
+    """The rows of a page: each item with its entry in the report, and in each of the others beside it."""
 
     items: list[ContextItem]
     entries: list[Entry | None]
-    others: list[Entry | None]
+    others: list[list[Entry | None]]
     hidden: int
 
     @classmethod
-    def of(cls, report: SelectionReport, other: SelectionReport | None) -> PageRows:
+    def of(cls, report: SelectionReport, others: Sequence[SelectionReport]) -> PageRows:
         shown, hidden = _shown(report)
         items = [entry.item for entry in shown]
-        entries: list[Entry | None] = [*shown]
-        others: list[Entry | None] = [None] * len(items)
-        if other is not None:
+        found: list[dict[int, Entry]] = []
+        for other in others:
             theirs = entries_of(other)
-            rows = RowIndex(items).find([entry.item for entry in theirs])
-            for entry, row in zip(theirs, rows, strict=True):
+            placed: dict[int, Entry] = {}
+            for entry, row in zip(theirs, RowIndex([*items]).find([entry.item for entry in theirs]), strict=True):
                 if row is not None:
-                    others[row] = entry
+                    placed[row] = entry
                 elif len(items) < _MAX_ROWS:
+                    # An item that only the other has.
+                    placed[len(items)] = entry
                     items.append(entry.item)
-                    entries.append(None)
-                    others.append(entry)
-        return cls(items, entries, others, hidden)
+            found.append(placed)
+        size = range(len(items))
+        entries: list[Entry | None] = [*shown, *[None] * (len(items) - len(shown))]
+        return cls(items, entries, [[placed.get(row) for row in size] for placed in found], hidden)
 
 
 def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
@@ -200,14 +202,14 @@ def use_data(items: Sequence[ContextItem], pinned: int, budget: ContextBudget | 
 
 
 def report_data(
-    report: SelectionReport, other: SelectionReport | None, table: PageRows, kinds: Kinds, *, text: bool
+    report: SelectionReport, others: Sequence[SelectionReport], table: PageRows, kinds: Kinds, *, text: bool
 ) -> Data:
-    """Convert one report; the rows also have the entries of a second one."""
+    """Convert one report; the rows also have the entries of the others beside it."""
     reasons = _Reasons(table, text=text)
     columns = _columns(table, kinds, text=text)
-    columns |= reasons.columns(table.entries, "")
-    if other is not None:
-        columns |= reasons.columns(table.others, "other_")
+    columns |= reasons.columns(table.entries, slicer_notes(report), "")
+    for number, (other, entries) in enumerate(zip(others, table.others, strict=True)):
+        columns |= reasons.columns(entries, slicer_notes(other), f"other{number}_")
     scorers, columns["parts"] = _parts(report, table.items)
     return {
         **_summary(report, kinds),
@@ -218,7 +220,7 @@ def report_data(
         "reasons": reasons.titles,
         "size": len(table.items),
         "rows": {name: column for name, column in columns.items() if any(value is not None for value in column)},
-        "other": None if other is None else _summary(other, kinds),
+        "others": [_summary(other, kinds) for other in others],
     }
 
 
@@ -286,8 +288,10 @@ class _Reasons:
             if entry is None or not isinstance(entry.reason, Deduplicated):
                 self._numbers.setdefault(item.content, row + 1)
 
-    def columns(self, entries: Sequence[Entry | None], prefix: str) -> dict[str, list[Any]]:
-        texts = [None if entry is None else self._title_and_why(entry) for entry in entries]
+    def columns(self, entries: Sequence[Entry | None], notes: Mapping[int, str], prefix: str) -> dict[str, list[Any]]:
+        texts = [
+            None if entry is None else self._title_and_why(entry, notes.get(id(entry.item), "")) for entry in entries
+        ]
         return {
             f"{prefix}in": [
                 None if entry is None else int(not isinstance(entry.reason, ExclusionReason)) for entry in entries
@@ -297,7 +301,7 @@ class _Reasons:
             f"{prefix}why": [None if each is None else each[1] or None for each in texts],
         }
 
-    def _title_and_why(self, entry: Entry) -> tuple[int, str]:
+    def _title_and_why(self, entry: Entry, note: str) -> tuple[int, str]:
         reason = entry.reason
         if not isinstance(reason, ExclusionReason):
             return self._title(_INCLUDED_TITLES.get(reason) or clipped(reason, _LONGEST_NAME)), ""
@@ -305,8 +309,8 @@ class _Reasons:
             # Its fields may quote anything.
             return self._title(short_name(reason)), ""
         excluded = ExcludedItem(entry.item, entry.score, reason if self._text else self._without_text(reason))
-        title, why = cause_of(excluded, self._numbers, 13)
-        return self._title(title), why
+        cause = cause_of(excluded, self._numbers, 13, note)
+        return self._title(cause.title), cause.details
 
     def _title(self, title: str) -> int:
         if title not in self._indices:

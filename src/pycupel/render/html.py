@@ -190,6 +190,9 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else value
 
 
+MOST_REPORTS = 8
+"""How many reports a page shows side by side."""
+
 _TITLE = "Context selection"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
 
@@ -199,7 +202,7 @@ def render_html(
     *,
     pipeline: Policy | PresetName | None = None,
     items: Iterable[ContextItem] | None = None,
-    other: SelectionReport | None = None,
+    other: SelectionReport | Sequence[SelectionReport] | None = None,
     text: bool = True,
     title: str = _TITLE,
     subtitle: str = "",
@@ -212,15 +215,16 @@ def render_html(
         pipeline: The `Pipeline`, `Policy` or preset name that selected, to show what other budgets would select.
             For a run with a question, pass `pipeline.for_query(query)`.
         items: The candidates of the run, also for other budgets.
-        other: A second report, shown beside the first.
+        other: A second report, shown beside the first, or up to seven.
         text: Whether contents, tags and metadata are part of the page; leave them out to share it.
         title: The title of the page.
         subtitle: A sentence below the title, such as what was asked.
-        names: What the page calls the two reports.
+        names: What the page calls the reports.
 
     Raises:
         TypeError: an argument has the wrong type.
-        InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
+        InvalidArgumentError: `items` and the report differ in number, there are too many other reports, or there is
+            no such preset.
     """
     data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
     summary = f"{subtitle}\n{render_summary(report)}".strip()
@@ -232,18 +236,23 @@ def page_data(
     *,
     pipeline: Policy | PresetName | None = None,
     items: Iterable[ContextItem] | None = None,
-    other: SelectionReport | None = None,
+    other: SelectionReport | Sequence[SelectionReport] | None = None,
     text: bool = True,
 ) -> Data:
     """Return the data of the page as JSON values; the arguments are those of `render_html`."""
     checked_report("report", report)
-    if other is not None:
-        checked_report("other", other)
+    others = () if other is None else (other,) if isinstance(other, SelectionReport) else other
+    for each in others if isinstance(others, (list, tuple)) else (others,):
+        checked_report("other", each)
+    if len(others) >= MOST_REPORTS:
+        raise InvalidArgumentError(
+            f"a page shows at most {MOST_REPORTS} reports side by side, not {len(others) + 1}", argument="other"
+        )
     checked_bool("text", text)
     policy = None if pipeline is None else as_policy(pipeline, "pipeline")
-    table = PageRows.of(report, other)
-    kinds = Kinds(entry.item for each in (report, other) if each for entry in entries_of(each))
-    data = report_data(report, other, table, kinds, text=text)
+    table = PageRows.of(report, others)
+    kinds = Kinds(entry.item for each in (report, *others) for entry in entries_of(each))
+    data = report_data(report, others, table, kinds, text=text)
     sweep: Data | None = None
     if items is not None:
         candidates = _candidates(report, items)

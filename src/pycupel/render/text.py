@@ -26,7 +26,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.diagnostics.reasons import pinned_tokens, reason_name
-from pycupel.diagnostics.report import checked_report
+from pycupel.diagnostics.report import checked_report, slicer_notes
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind
@@ -121,13 +121,25 @@ class Page:
 
 _LONGEST_NAME = 40
 _LONGEST_QUOTE = 24
+_MAX_NAMED = 3
 
 
 class Cause(NamedTuple):
-    """Why an item was left out: `title` is the same for all items with this reason, `why` is about this one."""
+    """Why an item was left out."""
 
     title: str
+    """The reason in words, the same for all items with it."""
+
     why: str
+    """What is particular to this item."""
+
+    rest: str = ""
+    """What else decided, the same for many items: what the selection left free, or which quota was used up."""
+
+    @property
+    def details(self) -> str:
+        """What is particular to the item, and what else decided."""
+        return "; ".join(filter(None, (self.why, self.rest)))
 
 
 def short_name(reason: ExclusionReason) -> str:
@@ -135,14 +147,21 @@ def short_name(reason: ExclusionReason) -> str:
     return clipped(reason_name(reason), _LONGEST_NAME)
 
 
-def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int) -> Cause:
-    """Explain an exclusion. `positions` are the numbers by which selected contents are referred to."""
+def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, note: str = "") -> Cause:
+    """Explain an exclusion.
+
+    `positions` are the numbers by which selected contents are referred to, and `note` is what the slicer says about an
+    item that would have fitted.
+    """
     reason = excluded.reason
     match reason:
         case BudgetExceeded(item_tokens=needed, available_tokens=left):
             # A quota or a bucket of a knapsack can be full while the budget is not (ER-05).
             title = "Did not fit" if needed > left else "Would fit, but was not chosen"
-            why = f"needs {count(needed, digits)}, {count(left, digits)} left"
+            rest = f"left {count(left, digits)} free" if left >= 0 else f"exceeds the target by {count(-left, digits)}"
+            # What is left is that of the final selection, and not what was left when the item was considered.
+            why = f"{count(needed, digits)} tokens"
+            return Cause(f"{title} ({short_name(reason)})", why, note or f"the selection {rest}")
         case Deduplicated(deduplicated_against=content):
             title = "Same text as another candidate"
             itself = "an excluded item" if content == excluded.item.content else _quoted(content)
@@ -185,6 +204,13 @@ def _value(value: object) -> str:
     if isinstance(value, int):
         return count(value)
     return number(value) if isinstance(value, float) else _quoted(str(value))
+
+
+def name_pinned(items: Iterable[ContextItem]) -> str:
+    """Name the pinned items, the largest first, for the advice about a budget that is too small for them."""
+    pinned = sorted((item for item in items if item.pinned), key=lambda item: -item.tokens)
+    named = [f"{_quoted(item.content)} ({plural(item.tokens, 'token')})" for item in pinned[:_MAX_NAMED]]
+    return ", ".join([*named, f"{count(len(pinned) - _MAX_NAMED)} more"] if len(pinned) > _MAX_NAMED else named)
 
 
 # Show how the target is used: a bar, and a line for each kind, for pinned items and for what is left.
@@ -385,25 +411,28 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
         return page.heading("LEFT OUT: nothing")
     tokens = sum(each.item.tokens for each in excluded)
     heading = page.heading(f"LEFT OUT: {plural(len(excluded), 'item')}, {plural(tokens, 'token')}")
-    groups = _groups(report.included, excluded, page)
+    groups = _groups(report.included, excluded, slicer_notes(report), page)
     shown = [row for rows in groups.values() for row in rows[: page.limit]]
     table = Table(("<kind", ">score", "<why"), shown, page.width, indent="  ")
     lines = [*heading, *table.titles("content")]
-    for title, rows in groups.items():
-        lines += [[], *paragraph(f"{title}: {plural(len(rows), 'item')}", page.width, indent="  ")]
+    for (title, rest), rows in groups.items():
+        shared = f"; {rest}" if rest else ""
+        lines += [[], *paragraph(f"{title}: {plural(len(rows), 'item')}{shared}", page.width, indent="  ")]
         lines += [*table.lines(rows[: page.limit]), *page.rest(rows)]
     return lines
 
 
-def _groups(included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], page: Page) -> dict[str, list[Row]]:
-    """Group by reason, in order of first appearance; within each group, the best score comes first."""
+def _groups(
+    included: Sequence[IncludedItem], excluded: Sequence[ExcludedItem], notes: Mapping[int, str], page: Page
+) -> dict[tuple[str, str], list[Row]]:
+    """Group by reason and by what else decided, in order of first appearance; in each group, the best come first."""
     positions = {each.item.content: i for i, each in reversed([*enumerate(included, start=1)])}
-    explanations = [cause_of(each, positions, page.digits) for each in excluded]
-    groups: dict[str, list[Row]] = {explanation.title: [] for explanation in explanations}
+    causes = [cause_of(each, positions, page.digits, notes.get(id(each.item), "")) for each in excluded]
+    groups: dict[tuple[str, str], list[Row]] = {(cause.title, cause.rest): [] for cause in causes}
     for i in descending([each.score for each in excluded]):
         item, score, _ = excluded[i]
-        cells = (page.kind(item.kind), Span(number(score)), Span(explanations[i].why))
-        groups[explanations[i].title].append(Row(cells, item.content))
+        cells = (page.kind(item.kind), Span(number(score)), Span(causes[i].why))
+        groups[causes[i].title, causes[i].rest].append(Row(cells, item.content))
     return groups
 
 
@@ -501,5 +530,5 @@ def _reason(explanation: Explanation) -> str:
     reason = explanation.reason
     if not isinstance(reason, ExclusionReason):
         return clipped(reason, _QUOTE)
-    cause = cause_of(ExcludedItem(explanation.item, explanation.score, reason), {}, 13)
-    return f"{cause.title}, {cause.why}" if cause.why else cause.title
+    cause = cause_of(ExcludedItem(explanation.item, explanation.score, reason), {}, 13, explanation.note)
+    return f"{cause.title}, {cause.details}" if cause.details else cause.title

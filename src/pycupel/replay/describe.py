@@ -80,7 +80,7 @@ def _hidden(usage: ContextUsage, bands: Sequence[Band]) -> Iterator[Band]:
         changes[band.end + 1] -= int(band.size)
     hidden = min(call.tokens - shown for call, shown in zip(usage.growth, accumulate(changes), strict=False))
     if hidden > 0 and usage.not_in_file:
-        yield Band("what the file does not show", NOT_IN_FILE, 0, len(usage.growth) - 1, hidden)
+        yield Band("not in the file, at every call", NOT_IN_FILE, 0, len(usage.growth) - 1, hidden)
 
 
 def usage_document(usage: ContextUsage) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         InvalidArgumentError: the log has no history.
     """
     history = _largest_history(histories_of(log))
-    count = _calibrated(history, caching_counter(history, counter))
+    count = calibrated_counter(history, counter)
     session = Prompts(history, count)
     prompts = _prompts(history, session)
     index, number, total, is_counted = _largest_prompt(history, prompts)
@@ -162,8 +162,9 @@ def _largest_history(histories: Sequence[History]) -> History:
     return max(histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
 
 
-def _calibrated(history: History, count: Counter) -> Counter:
-    """Correct the counter by comparing the text appended between calls with the growth of the prompts."""
+def calibrated_counter(history: History, like: CounterLike) -> Counter:
+    """Correct a counter by comparing the text appended between calls with the growth of the prompts."""
+    count = caching_counter(history, like)
     sizes = [view.tokens for view in history.resolved_provider.read(history.messages, count)]
     pairs: list[tuple[float, int, int]] = []
     for before, after in pairwise(history.calls):

@@ -25,7 +25,7 @@ from pycupel.slicers._base import (
     restricted,
 )
 from pycupel.slicers.greedy import GreedySlice
-from pycupel.text import number_text, shortened
+from pycupel.text import number_text, one_line, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
 # An inner QuotaSlice sums its requirements for each kind of the outer one; without a limit, that could take minutes.
@@ -184,11 +184,18 @@ class QuotaSlice(DelegatingSlicer):
         notes: dict[int, str] = {}
         for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
             kind = shortened(items[share.members[0]].kind.value)
-            inner = self._offer_share(key, share, items, scores).notes()
+            offer = self._offer_share(key, share, items, scores)
+            inner = offer.notes()
+            text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
+            if self.redistribute:
+                text = f"kind {kind} may use {number_text(share.cap)} tokens"
+            elif key in self._by_key and share.tokens == share.cap < budget.target_tokens:
+                # The cap decided, so it can be named as the user wrote it.
+                whole, used = number_text(budget.target_tokens), number_text(offer.slice().tokens(items))
+                limit = f"{self._by_key[key].cap:g}% of the {whole} tokens left by pinned items"
+                name = one_line(items[share.members[0]].kind.value)
+                text = f"{limit} is {number_text(share.cap)}; {name} has {used}"
             for i in share.members:
-                text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
-                if self.redistribute:
-                    text = f"kind {kind} may use {number_text(share.cap)} tokens"
                 notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
 

@@ -25,7 +25,13 @@ from typing import Any, NamedTuple, cast
 from pycupel import __version__
 from pycupel.codecs.base import parse_json
 from pycupel.diagnostics import SelectionReport
-from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
+from pycupel.errors import (
+    BudgetOverflowError,
+    CupelError,
+    DocumentError,
+    InvalidArgumentError,
+    PinnedExceedsBudgetError,
+)
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_count, checked_iterable, checked_mapping, checked_str, wrong_type
 from pycupel.pipeline import Pipeline, Policy, PresetName
@@ -35,6 +41,7 @@ from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_d
 from pycupel.registry import SCORERS
 from pycupel.render._data import all_tokens, script_number
 from pycupel.render.html import page_data, render_page
+from pycupel.render.text import name_pinned
 from pycupel.text import number_text
 from pycupel.wire import read_items
 
@@ -138,13 +145,22 @@ class State:
         }
 
     def _report(self, settings: _Settings) -> SelectionReport:
-        return Pipeline.from_policy(settings.policy).dry_run(self._items, settings.budget, query=settings.query)
+        try:
+            return Pipeline.from_policy(settings.policy).dry_run(self._items, settings.budget, query=settings.query)
+        except PinnedExceedsBudgetError as error:
+            advice = f"Raise Max, lower Output, or pin less: {name_pinned(self._items)}."
+            raise InvalidArgumentError(f"{error}. {advice}", argument="budget") from None
+        except BudgetOverflowError as error:
+            raise InvalidArgumentError(
+                f"{error}. Raise Target, or choose another way to handle the overflow.", argument="budget"
+            ) from None
 
     def _choices(self) -> dict[str, Any]:
         return {
             "name": self._name,
             "items": len(self._items),
-            "tokens": script_number(all_tokens(self._items)),
+            # As the report counts them, invalid ones included.
+            "tokens": script_number(sum([item.tokens for item in self._items])),
             "kinds": sorted({item.kind.value for item in self._items}),
             "policy": self._document,
             "budget": _budget_data(self._first.budget),

@@ -361,11 +361,11 @@
     return { y, lines };
   }
 
-  function meters(rows, heads) {
-    const largest = Math.max(...rows.map((row) => finite(num(row.value))), 0);
+  /** A table with a bar for each row, whose track is the whole: all of it, or the largest value if there is no whole. */
+  function meters(rows, heads, whole = Math.max(...rows.map((row) => finite(num(row.value))), 0)) {
     const lines = rows.map((row) => {
       const fill = el("i", row.color ? { class: row.color } : {});
-      fill.style.width = `${100 * finite(num(row.value) / largest) || 0}%`;
+      fill.style.width = `${100 * finite(num(row.value) / whole) || 0}%`;
       return el(
         "tr",
         {},
@@ -493,14 +493,14 @@
       return this.now[row] ? "enters" : "leaves";
     }
 
-    otherState(row) {
-      const there = this.value("other_in", row);
+    otherState(row, k) {
+      const there = this.value(`other${k}_in`, row);
       return there === null ? "\u2013" : there ? "in" : "out";
     }
 
     differs(row) {
       if (this.now[row] !== this.base[row]) return true;
-      return Boolean(this.report.other) && (this.value("in", row) || 0) !== (this.value("other_in", row) || 0);
+      return this.report.others.some((_, k) => (this.value("in", row) || 0) !== (this.value(`other${k}_in`, row) || 0));
     }
 
     text(row) {
@@ -676,13 +676,14 @@
       "button",
       {
         type: "button",
-        onclick: () => {
-          input.value = start;
-          move();
-        },
+        onclick: () => app.back(),
       },
       "Back to the report",
     );
+    app.back = () => {
+      input.value = start;
+      move();
+    };
     function move() {
       model.moveTo(Number(input.value));
       app.changed();
@@ -834,23 +835,24 @@
   function itemsPanel(app) {
     const { model } = app;
     const { report } = model;
-    const compare = Boolean(report.other);
+    const compare = report.others.length > 0;
+    const narrow = report.others.length > 1 ? 92 : 112;
     const columns = [
       { key: "number", title: "#", width: 52, numeric: true, cell: (row) => count(row + 1), sort: (row) => -row },
       {
         key: "state",
         title: compare ? model.names[0] : "State",
-        width: compare ? 112 : 84,
+        width: compare ? narrow : 84,
         cell: (row) => stateCell(model.state(row)),
         sort: (row) => ["in", "enters", "leaves", "out", "\u2013"].indexOf(model.state(row)),
       },
-      compare && {
-        key: "other",
-        title: model.names[1],
-        width: 112,
-        cell: (row) => stateCell(model.otherState(row)),
-        sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row)),
-      },
+      ...report.others.map((_, k) => ({
+        key: `other${k}`,
+        title: model.names[k + 1],
+        width: narrow,
+        cell: (row) => stateCell(model.otherState(row, k)),
+        sort: (row) => ["in", "out", "\u2013"].indexOf(model.otherState(row, k)),
+      })),
       {
         key: "kind",
         title: "Kind",
@@ -887,13 +889,13 @@
         cell: (row) => el("bdi", {}, oneLine(model.text(row))),
         sort: (row) => model.text(row).toLowerCase(),
       },
-    ].filter(Boolean);
+    ];
     const detail = el("aside", { class: "detail", "aria-label": "Details of the item", tabindex: "-1" });
     const table = new VirtualTable({
       label: "Items",
       columns,
       className: "items",
-      stamp: (row) => model.state(row),
+      stamp: (row) => `${model.state(row)} ${model.point}`,
       onOpen: (row) => app.open(row),
     });
     const split = el("div", { class: "split alone" }, table.node, detail);
@@ -949,12 +951,20 @@
     const kindBox = choice("Kind", "All kinds", report.kinds.map(visible), () => update());
     const reasonBox = choice("Reason", "All reasons", report.reasons.map(visible), () => update());
     const total = el("span", { class: "count", role: "status" });
+    const away = el("p", { class: "note away", hidden: true });
+    if (model.hasSweep) {
+      const target = count(model.sweep.points[model.sweep.start].target);
+      away.append(
+        `Reasons and times are those of the report, for ${target} tokens. `,
+        el("button", { type: "button", onclick: () => app.back() }, `Back to ${target} tokens`),
+      );
+    }
     function update() {
       const word = box.value.trim().toLowerCase();
       view.word = box.value;
       view.tab = tab;
       const kind = kindBox.value === "" ? null : Number(kindBox.value);
-      const reason = reasonBox.value === "" ? null : Number(reasonBox.value);
+      const reason = reasonBox.value === "" || model.moved ? null : Number(reasonBox.value);
       const rows = everything.filter(
         (row) =>
           (tab === "all" || (tab === "differs" ? model.differs(row) : Boolean(model.now[row]) === (tab === "in"))) &&
@@ -972,6 +982,8 @@
     app.onchange(() => {
       buttons[3].hidden = !compare && !model.moved && !app.playing;
       if (buttons[3].hidden && tab === "differs") tab = "all";
+      away.hidden = !model.moved;
+      reasonBox.hidden = model.moved;
       update();
       if (app.chosen !== null && app.chosen < model.size) showDetail(detail, app, app.chosen);
     });
@@ -992,6 +1004,7 @@
         reasonBox,
         total,
       ),
+      away,
       split,
     );
     section.id = "items";
@@ -1025,8 +1038,18 @@
         ];
   }
 
+  /** What a row does when the slider is away from the report, whose reasons are not those of another budget. */
+  function moveText(model, row) {
+    const now = count(model.sweep.points[model.point].target);
+    const then = count(model.sweep.points[model.sweep.start].target);
+    const state = model.state(row);
+    return state === "enters" || state === "leaves" ? `${state}: ${then} \u2192 ${now}` : "";
+  }
+
   function reasonText(model, row) {
-    const prefix = model.value("reason", row) === null ? "other_" : "";
+    if (model.moved) return moveText(model, row);
+    const there = model.report.others.findIndex((_, k) => model.value(`other${k}_reason`, row) !== null);
+    const prefix = model.value("reason", row) === null ? `other${there}_` : "";
     const title = model.report.reasons[model.value(`${prefix}reason`, row)];
     const why = model.value(`${prefix}why`, row);
     return visible(why || title.replace(/ \(\w+\)$/, ""));
@@ -1042,13 +1065,14 @@
       const words = model.value(`${prefix}why`, row);
       return words ? `${title}: ${visible(words)}` : title;
     };
-    fact(report.other ? model.names[0] : "State", stateCell(model.state(row)));
-    if (model.value("in", row) !== null) fact("Reason", why(""));
-    if (report.other) {
-      fact(model.names[1], stateCell(model.otherState(row)));
-      if (model.value("other_in", row) !== null)
-        fact("Reason there", `${why("other_")}, score ${score(model.value("other_score", row))}`);
-    }
+    fact(report.others.length ? model.names[0] : "State", stateCell(model.state(row)));
+    if (model.moved) fact("Reason", moveText(model, row) || `as at ${count(model.sweep.points[model.sweep.start].target)}`);
+    else if (model.value("in", row) !== null) fact("Reason", why(""));
+    report.others.forEach((_, k) => {
+      fact(model.names[k + 1], stateCell(model.otherState(row, k)));
+      if (model.value(`other${k}_in`, row) !== null)
+        fact("Reason there", `${why(`other${k}_`)}, score ${score(model.value(`other${k}_score`, row))}`);
+    });
     fact("Kind", swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row)));
     fact("Source", visible(model.value("source", row)));
     const original = model.value("original", row);
@@ -1104,6 +1128,8 @@
         cells: [`${score(parts[i])} \u00d7 ${weight.toFixed(2)}`],
       })),
       ["Scorer", "Score and weight"],
+      // The weights add up to 1, and so do the parts of a perfect score.
+      1,
     );
   }
 
@@ -1117,7 +1143,7 @@
     return card(
       "Time",
       `${known.toFixed(3)} ms in ${plural(rows.length, "stage")}`,
-      meters(rows, ["Stage", "Items", "Time"]),
+      meters(rows, ["Stage", "Items", "Time"], known),
     );
   }
 
@@ -1131,12 +1157,12 @@
   function comparePanel(app) {
     const { model } = app;
     const { report } = model;
-    const side = (name, summary, mine) => {
+    const summaries = [report, ...report.others];
+    const columns = summaries.map((_, n) => (n ? `other${n - 1}_in` : "in"));
+    const side = (name, summary, n) => {
       let only = 0;
-      for (let row = 0; row < model.size; row++) {
-        const [a, b] = [model.value("in", row) || 0, model.value("other_in", row) || 0];
-        only += mine ? a > b : b > a;
-      }
+      for (let row = 0; row < model.size; row++)
+        only += columns.every((column, k) => Boolean(model.value(column, row)) === (k === n));
       return el(
         "div",
         {},
@@ -1146,7 +1172,7 @@
           { class: "num" },
           el("b", {}, plural(summary.use.items, "item")),
           `, ${plural(num(summary.use.tokens), "token")}; `,
-          el("span", { class: mine ? "plus" : "minus" }, `${count(only)} only here`),
+          el("span", { class: n ? "minus" : "plus" }, `${count(only)} only here`),
         ),
         budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds),
       );
@@ -1154,7 +1180,11 @@
     return card(
       "Side by side",
       "",
-      el("div", { class: "pair" }, side(model.names[0], report, true), side(model.names[1], report.other, false)),
+      el(
+        "div",
+        { class: "pair" },
+        summaries.map((summary, n) => side(model.names[n], summary, n)),
+      ),
     );
   }
 
@@ -1192,15 +1222,20 @@
       const { report } = this.model;
       const figures = el("div");
       this.onchange(() => figures.replaceChildren(reportFigures(this.model)));
+      // What the run of the report said about itself does not hold for another budget.
+      const ofReport = (panel) => {
+        this.onchange(() => (panel.hidden = this.model.moved));
+        return panel;
+      };
       const panels = [
         figures,
-        report.notes.length ? notesPanel(report.notes) : null,
+        report.notes.length ? ofReport(notesPanel(report.notes)) : null,
         budgetPanel(this),
-        report.other ? comparePanel(this) : null,
+        report.others.length ? comparePanel(this) : null,
         orderPanel(this),
         itemsPanel(this),
-        report.shortfalls.length ? shortfallPanel(report.shortfalls) : null,
-        report.times.length ? timesPanel(report) : null,
+        report.shortfalls.length ? ofReport(shortfallPanel(report.shortfalls)) : null,
+        report.times.length ? ofReport(timesPanel(report)) : null,
       ];
       this.changed();
       return panels.filter(Boolean);
@@ -1248,7 +1283,7 @@
       return card(
         panel.title,
         visible(panel.note) || total,
-        meters(rows, panel.shares ? ["Part", panel.unit, "Share"] : ["Name", panel.unit]),
+        panel.shares ? meters(rows, ["Part", panel.unit, "Share"], whole) : meters(rows, ["Name", panel.unit]),
       );
     },
 

@@ -1,5 +1,7 @@
 """What is inside a scorer: the scorers it is made of, its question, and what is worth noting about it."""
 
+# Strategies call the internal methods of other strategies.
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pycupel.analytics.measures import fraction
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
@@ -57,13 +57,12 @@ def get_marginal_items(
         InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
         PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
     """
-    runner = _pipeline(pipeline)
-    if not getattr(runner.slicer, "supports_marginal_items", True):
-        raise NonMonotonicSlicerError(
-            "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
-            "changes shift percentage allocations."
-        )
-    _refuse_shortening(runner)
+    runner = _monotonic(
+        pipeline,
+        "supports_marginal_items",
+        "GetMarginalItems requires monotonic item inclusion. QuotaSlice produces non-monotonic inclusion as budget "
+        "changes shift percentage allocations.",
+    )
     # An unsuitable slicer is named before any mistake in the arguments, the budget's included (BS-14).
     limits = ContextBudget.of(budget)
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
@@ -120,40 +119,42 @@ def find_min_budget_for(
         InvalidArgumentError: the target is not one of the items, or larger than the ceiling; or there is no such
             preset; or an exhaustive search has tried as many sizes as it may.
     """
-    runner = _pipeline(pipeline)
-    if not getattr(runner.slicer, "supports_min_budget", True):
-        raise NonMonotonicSlicerError(
-            "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
-            "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
-            "simulation."
-        )
-    _refuse_shortening(runner)
+    runner = _monotonic(
+        pipeline,
+        "supports_min_budget",
+        "FindMinBudgetFor requires monotonic item inclusion. QuotaSlice and CountQuotaSlice produce non-monotonic "
+        "inclusion as budget changes shift allocations. Use a GreedySlice or KnapsackSlice inner slicer for budget "
+        "simulation.",
+    )
     candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
     if not any(item is target_item for item in candidates):
-        raise _not_an_element(target_item)
+        if not isinstance(cast(Any, target_item), ContextItem):
+            raise wrong_type("target_item", "a ContextItem from items", target_item)
+        raise InvalidArgumentError(
+            "target_item must be an element of items",
+            argument="target_item",
+            value=target_item,
+            hint="An equal copy is another item: pass the same object.",
+        )
     # This also checks that all candidates are items.
     ranking = runner.rank(candidates, query=query)
     ceiling = checked_int("search_ceiling", search_ceiling)
-    if ceiling < target_item.tokens:
+    smallest = target_item.tokens
+    if ceiling < smallest:
         raise InvalidArgumentError(
             "search_ceiling must be >= target_item.tokens", argument="search_ceiling", value=ceiling
         )
-    if target_item.tokens < 0:
+    if smallest < 0:
         return None
     base = None if base_budget is None else ContextBudget.of(base_budget, "base_budget")
 
     def is_selected(size: int) -> bool:
         budget = ContextBudget(size) if base is None else base.resized(size)
-        selection = _select(runner, ranking, budget)
-        return selection is not None and any(item is target_item for item in selection.items)
+        return _selects(runner, ranking, budget, target_item)
 
     if checked_bool("exhaustive", exhaustive):
-        return _smallest_size(is_selected, target_item.tokens, ceiling, len(candidates))
-    return _bisected_size(is_selected, target_item.tokens, ceiling)
-
-
-def _bisected_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int) -> int | None:
-    """Return a size that selects the target, found as if every larger size did, too."""
+        return _smallest_size(is_selected, smallest, ceiling, len(candidates))
+    # Bisect as if every size above one that selects the target did, too.
     found = bisected(is_selected, smallest, ceiling)
     # If the lower bound never moved, it has not been tried yet (BS-03).
     if found <= smallest + 1 and is_selected(smallest):
@@ -170,17 +171,6 @@ def bisected(holds: Callable[[int], bool], low: int, high: int) -> int:
         else:
             low = middle
     return high
-
-
-def _not_an_element(target: Any) -> Exception:
-    if not isinstance(target, ContextItem):
-        return wrong_type("target_item", "a ContextItem from items", target)
-    return InvalidArgumentError(
-        "target_item must be an element of items",
-        argument="target_item",
-        value=target,
-        hint="An equal copy is another item: pass the same object.",
-    )
 
 
 def _smallest_size(is_selected: Callable[[int], bool], smallest: int, ceiling: int, candidates: int) -> int | None:
@@ -252,7 +242,16 @@ def sweep_budgets(
     for i, each in enumerate(checked_iterable("budgets", "an iterable of ContextBudget or int", budgets)):
         budget = ContextBudget.of(each, f"budgets[{i}]")
         selection = _select(runner, ranking, budget)
-        points.append(BudgetPoint(budget, feasible=False) if selection is None else _point(budget, selection))
+        if selection is None:
+            points.append(BudgetPoint(budget, feasible=False))
+            continue
+        chosen, placement = tuple(selection.items), selection.placement
+        tokens = sum(item.tokens for item in chosen)
+        score = 0.0
+        # Pinned items, which have no score of their own, come first.
+        for k in placement.kept[len(ranking.classified.pinned) :]:
+            score += placement.scores[k]
+        points.append(BudgetPoint(budget, True, chosen, tokens, fraction(tokens, budget.max_tokens), score))
     return tuple(points)
 
 
@@ -260,20 +259,16 @@ def _pipeline(policy: Policy | PresetName) -> Pipeline:
     return Pipeline.from_policy(as_policy(policy, "pipeline"))
 
 
-def _refuse_shortening(pipeline: Pipeline) -> None:
+def _monotonic(policy: Policy | PresetName, attribute: str, message: str) -> Pipeline:
+    """Return the pipeline; raise if it shortens, or if an attribute of its slicer says that it is unsuitable."""
+    pipeline = _pipeline(policy)
+    if not getattr(pipeline.slicer, attribute, True):
+        raise NonMonotonicSlicerError(message)
     if pipeline.shorten is not None:
         raise NonMonotonicSlicerError(
             "a policy that shortens may select a shorter version with a larger budget; use one with shorten=None"
         )
-
-
-def _point(budget: ContextBudget, selection: Selection) -> BudgetPoint:
-    chosen = selection.items
-    tokens = sum(item.tokens for item in chosen)
-    score = 0.0
-    for i in selection.placement.kept[len(selection.ranking.classified.pinned) :]:
-        score += selection.placement.scores[i]
-    return BudgetPoint(budget, True, tuple(chosen), tokens, fraction(tokens, budget.max_tokens), score)
+    return pipeline
 
 
 def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Selection | None:
@@ -284,14 +279,16 @@ def _select(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget) -> Sele
         return None
 
 
+def _selects(pipeline: Pipeline, ranking: Ranking, budget: ContextBudget, target: ContextItem) -> bool:
+    selection = _select(pipeline, ranking, budget)
+    return selection is not None and any(item is target for item in selection.items)
+
+
 class NextBudget(NamedTuple):
     """A budget that selects an item."""
 
-    size: int
-    """Its `max_tokens` and `target_tokens`."""
-
-    is_smallest: bool
-    """Whether no other budget between it and the current one selects the item."""
+    size: int  # Its `max_tokens` and `target_tokens`.
+    is_smallest: bool  # Whether no other budget between it and the current one selects the item.
 
 
 def find_next_budget(
@@ -310,39 +307,30 @@ def find_next_budget(
         return None
     ranking = pipeline.rank(items)
 
-    def room(size: int) -> int:
-        return _room(budget.resized(size), ranking)
+    def room(limits: ContextBudget) -> int:
+        """Return the tokens that a budget leaves for the items that compete."""
+        return limits.effective(ranking.classified.pinned_tokens).target_tokens
+
+    def room_of(size: int) -> int:
+        return room(budget.resized(size))
 
     def is_selected(size: int) -> bool:
-        try:
-            selected = pipeline.select(ranking, budget.resized(size)).items
-        except BudgetOverflowError:
-            # A slicer of somebody else selects too much for this size.
-            return False
-        return any(item is target for item in selected)
+        return _selects(pipeline, ranking, budget.resized(size), target)
 
-    now, ceiling = _room(budget, ranking), _ceiling(items, budget)
-    if room(ceiling) <= now or not is_selected(ceiling):
+    now = room(budget)
+    # A budget that holds everything, unless its safety margin leaves nothing. Without any room, slicers do not even
+    # select items without tokens.
+    everything = max(1, sum([max(0, item.tokens) for item in items]))
+    ceiling = budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)
+    if room_of(ceiling) <= now or not is_selected(ceiling):
         return None
     # Budgets are compared by the room that they leave, because the target may be less than the maximum.
-    low = bisected(lambda size: room(size) > now, -1, ceiling) - 1
+    low = bisected(lambda size: room_of(size) > now, -1, ceiling) - 1
     found = bisected(is_selected, low, ceiling)
-    needed = _smallest_room(pipeline, ranking, target, now, room(found))
+    needed = _smallest_room(pipeline, ranking, target, now, room_of(found))
     if needed is None:
         return NextBudget(found, is_smallest=False)
-    return NextBudget(bisected(lambda size: room(size) >= needed, low, found), is_smallest=True)
-
-
-def _room(budget: ContextBudget, ranking: Ranking) -> int:
-    """Return the tokens that a budget leaves for the items that compete."""
-    return budget.effective(ranking.classified.pinned_tokens).target_tokens
-
-
-def _ceiling(items: Sequence[ContextItem], budget: ContextBudget) -> int:
-    """Return a budget that holds everything, unless its safety margin leaves nothing."""
-    # Without any room, slicers do not even select items without tokens.
-    everything = max(1, sum([max(0, item.tokens) for item in items]))
-    return budget.total_reserved + enlarged(everything, budget.estimation_safety_margin_percent)
+    return NextBudget(bisected(lambda size: room_of(size) >= needed, low, found), is_smallest=True)
 
 
 def _smallest_room(pipeline: Pipeline, ranking: Ranking, target: ContextItem, above: int, ceiling: int) -> int | None:

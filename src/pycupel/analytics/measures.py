@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pycupel.diagnostics import IncludedItem, SelectionReport
+from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import checked_report
-from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
+from pycupel.model import ContextBudget, ContextKind, QuotaConstraintMode
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
@@ -112,30 +111,20 @@ def quota_utilization(
         InvalidBudgetError: the budget is negative.
         InvalidArgumentError: there is no such preset.
     """
-    constraints = quota_constraints_of(_slicer(policy))
-    limits = ContextBudget.of(budget)
-    included = checked_report("report", report).included
-    usages = (_usage(constraint, included, limits) for constraint in constraints)
-    return tuple(sorted(usages, key=lambda usage: (usage.kind.value, usage.mode)))
-
-
-def _slicer(policy: Any) -> Slicer:
-    if isinstance(policy, (Policy, str)):
-        return as_policy(policy).slicer
-    if isinstance(policy, type) or not isinstance(policy, Slicer):
+    slicer: Any = as_policy(policy).slicer if isinstance(policy, (Policy, str)) else policy
+    if isinstance(slicer, type) or not isinstance(slicer, Slicer):
         raise wrong_type("policy", "a Policy, a Pipeline, the name of a preset or a slicer", policy)
-    return policy
-
-
-def _usage(
-    constraint: QuotaConstraint, included: Sequence[IncludedItem], budget: ContextBudget
-) -> KindQuotaUtilization:
-    tokens = [each.item.tokens for each in included if each.item.kind == constraint.kind]
-    actual: float = len(tokens)
-    if constraint.mode is QuotaConstraintMode.PERCENTAGE:
-        # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
-        actual = fraction(100 * sum(tokens), budget.target_tokens) if budget.target_tokens else 0.0
-    utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
-    return KindQuotaUtilization(
-        constraint.kind, constraint.mode, constraint.require, constraint.cap, actual, utilization
-    )
+    constraints = quota_constraints_of(slicer)
+    target = ContextBudget.of(budget).target_tokens
+    included = checked_report("report", report).included
+    usages: list[KindQuotaUtilization] = []
+    for quota in constraints:
+        kind, mode, cap = quota.kind, quota.mode, quota.cap
+        tokens = [each.item.tokens for each in included if each.item.kind == kind]
+        actual: float = len(tokens)
+        if mode is QuotaConstraintMode.PERCENTAGE:
+            # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
+            actual = fraction(100 * sum(tokens), target) if target else 0.0
+        utilization = min(1.0, max(0.0, actual / cap)) if cap else 0.0
+        usages.append(KindQuotaUtilization(kind, mode, quota.require, cap, actual, utilization))
+    return tuple(sorted(usages, key=lambda usage: (usage.kind.value, usage.mode)))

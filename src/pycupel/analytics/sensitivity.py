@@ -119,18 +119,21 @@ def policy_sensitivity(
         InvalidArgumentError: there are fewer than two variants, or there is no such preset.
         CupelError: a variant cannot select; the message names it.
     """
-    pipelines = _checked_variants(variants)
-    limits = ContextBudget.of(budget)
-    candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
-    reports = tuple((label, _report(label, pipeline, candidates, limits, query)) for label, pipeline in pipelines)
-    return PolicySensitivityReport(reports, _differences(candidates, reports))
-
-
-def _checked_variants(variants: Any) -> list[tuple[str, Pipeline]]:
     pairs = cast(Any, variants).items() if isinstance(variants, Mapping) else variants
     labelled = checked_pairs("variants", "(label, policy)", pairs)
     _check_number(labelled)
-    return [(checked_str("variants: label", label), _pipeline(label, variant)) for label, variant in labelled]
+    # All variants are checked before the first of them runs.
+    pipelines: list[tuple[str, Pipeline]] = []
+    for label, variant in labelled:
+        with _named(checked_str("variants: label", label)):
+            pipelines.append((label, Pipeline.from_policy(as_policy(variant, f"variants[{quoted(label)}]"))))
+    limits = ContextBudget.of(budget)
+    candidates: list[ContextItem] = list(checked_iterable("items", "an iterable of ContextItem", items))
+    reports: list[tuple[str, SelectionReport]] = []
+    for label, pipeline in pipelines:
+        with _named(label):
+            reports.append((label, pipeline.dry_run(candidates, limits, query=query)))
+    return PolicySensitivityReport(tuple(reports), _differences(candidates, reports))
 
 
 def _check_number(variants: Sequence[object]) -> None:
@@ -138,18 +141,6 @@ def _check_number(variants: Sequence[object]) -> None:
         raise InvalidArgumentError(
             "At least two variants are required for a sensitivity comparison.", argument="variants"
         )
-
-
-def _pipeline(label: str, variant: Any) -> Pipeline:
-    with _named(label):
-        return Pipeline.from_policy(as_policy(variant, f"variants[{quoted(label)}]"))
-
-
-def _report(
-    label: str, pipeline: Pipeline, items: Sequence[ContextItem], budget: ContextBudget, query: str | None
-) -> SelectionReport:
-    with _named(label):
-        return pipeline.dry_run(items, budget, query=query)
 
 
 @contextmanager
@@ -170,12 +161,10 @@ def _differences(
 ) -> tuple[PolicySensitivityDiffEntry, ...]:
     """Compare by content, because only some of several items with the same content may be selected (PO-01)."""
     selections = [(label, {included.item.content for included in report.included}) for label, report in variants]
-    contents = dict.fromkeys(item.content for item in items)
-    entries = (PolicySensitivityDiffEntry(content, _statuses(content, selections)) for content in contents)
-    return tuple(entry for entry in entries if len({status for _, status in entry.statuses}) > 1)
-
-
-def _statuses(content: str, selections: Iterable[tuple[str, set[str]]]) -> tuple[tuple[str, ItemStatus], ...]:
-    return tuple(
-        (label, ItemStatus.INCLUDED if content in selected else ItemStatus.EXCLUDED) for label, selected in selections
-    )
+    entries: list[PolicySensitivityDiffEntry] = []
+    for content in dict.fromkeys(item.content for item in items):
+        found = [(label, content in selected) for label, selected in selections]
+        if len({is_selected for _, is_selected in found}) > 1:
+            statuses = ((label, ItemStatus.INCLUDED if is_in else ItemStatus.EXCLUDED) for label, is_in in found)
+            entries.append(PolicySensitivityDiffEntry(content, tuple(statuses)))
+    return tuple(entries)

@@ -50,7 +50,6 @@ class VersionSlice(IndexedSlicer):
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         return self.slice_required(items, scores, budget, ())
@@ -94,17 +93,14 @@ class VersionSlice(IndexedSlicer):
         ]
         best = next((i for i in order if min(weights[i]) <= capacity), None)
         choice = choose_versions(weights, values, capacity, {*required, *(() if best is None else (best,))})
-        return choice.versions, _notes(choice.value, choice.bound)
+        if choice.value * 1000 >= choice.bound * 999:
+            return choice.versions, ()
+        share = choice.value / choice.bound
+        note = f"the chosen versions are worth at least {share:.1%} of the best choice; the search stopped early"
+        return choice.versions, (note,)
 
 
 def value_of(units: float, score: float) -> int:
     """Return a value of at least 1, so that an item without units can fill free room. NaN counts as 0."""
     rated = 0.0 if isnan(score) else min(max(score, 0.0), _HIGHEST)
     return max(1, round(min(_UNITS * units * (0.5 + 0.5 * rated), _LARGEST)))
-
-
-def _notes(value: int, bound: int) -> tuple[str, ...]:
-    if value * 1000 >= bound * 999:
-        return ()
-    note = f"the chosen versions are worth at least {value / bound:.1%} of the best choice; the search stopped early"
-    return (note,)

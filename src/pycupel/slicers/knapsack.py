@@ -61,7 +61,6 @@ class KnapsackSlice(IndexedSlicer):
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]

@@ -50,15 +50,25 @@ class StreamSlice(IndexedSlicer):
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
+        # Distributing one sorted list sorts all batches.
         ranked = descending(scores)
-        batches = self._batches(ranked)
+        batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
+        for i in ranked:
+            batches[i // self.batch_size].append(i)
         if self.replace:
             return IndexSlice(_compete(batches, ranked, tokens, budget.target_tokens))
-        return IndexSlice(_fill_up(batches, tokens, budget.target_tokens))
+        selected: list[int] = []
+        remaining = budget.target_tokens
+        for batch in batches:
+            taken = fill(batch, tokens, remaining)
+            selected += taken
+            remaining -= sum(tokens[i] for i in taken)
+            if remaining <= 0:
+                break
+        return IndexSlice(selected)
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
         """Note items without tokens, which are left out only if the stream ended before them."""
@@ -66,25 +76,6 @@ class StreamSlice(IndexedSlicer):
             return {}
         note = "the stream ended when an earlier batch had filled the budget"
         return {i: note for i, item in enumerate(items) if item.tokens == 0}
-
-    def _batches(self, ranked: Sequence[int]) -> list[list[int]]:
-        """Return the batches in order, each sorted by score: distributing one sorted list sorts them all."""
-        batches: list[list[int]] = [[] for _ in range(0, len(ranked), self.batch_size)]
-        for i in ranked:
-            batches[i // self.batch_size].append(i)
-        return batches
-
-
-def _fill_up(batches: Sequence[list[int]], tokens: Sequence[int], target: int) -> list[int]:
-    selected: list[int] = []
-    remaining = target
-    for batch in batches:
-        taken = fill(batch, tokens, remaining)
-        selected += taken
-        remaining -= sum(tokens[i] for i in taken)
-        if remaining <= 0:
-            break
-    return selected
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:

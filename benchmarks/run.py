@@ -32,6 +32,7 @@ from pycupel import (
     ReflexiveScorer,
     ScaledScorer,
     UShapedPlacer,
+    select,
 )
 from pycupel.analytics import find_min_budget_for, sweep_budgets
 from pycupel.diagnostics import NullTraceCollector
@@ -74,6 +75,10 @@ READ_LIMITS = {
     "dry_run": {10: 16.0, 100: 11.0, 1_000: 8.0, 10_000: 5.5},
     "all": {10: 30.0, 100: 17.0, 1_000: 13.5, 10_000: 7.8},
 }
+
+
+# The most floors that `select` may need, by number of items.
+SELECT_LIMITS = {10: 15.0, 100: 6.2, 1_000: 3.8}
 
 
 def read_limit(column: str, case: str, n: int) -> float | None:
@@ -133,6 +138,7 @@ def time_sizes(sizes: tuple[int, ...], seconds: float) -> dict[tuple[str, int], 
             works[f"{case} stages"] = partial(run_stages, pipeline, items, budget)
             works[f"{case} dry_run"] = partial(dry_run, pipeline, items, budget)
             works[f"{case} all"] = partial(dry_run_all, pipeline, items, budget)
+        works["select"] = partial(select, items, budget)
         works["null"] = partial(CASES["composite-greedy"].run, items, budget, collector=NullTraceCollector())
         best = best_of(works, seconds)
         for case in CASES:
@@ -144,6 +150,8 @@ def time_sizes(sizes: tuple[int, ...], seconds: float) -> dict[tuple[str, int], 
                 f"{read}{ref.get('dry_run_over_floor', '-'):>8}",
                 flush=True,
             )
+        took = _floors(best, "select", SELECT_LIMITS.get(n))
+        print(f"{'select(items, budget)':25}{n:6}  {took}  {best['select'] / 1e3:.2f} ms")
         print(f"{'':25}{n:6}  NullTraceCollector costs {best['null'] / best['composite-greedy'] - 1:+.1%} (limit 5 %)")
     return times
 

@@ -200,9 +200,12 @@ def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> 
     """Tell each decision of a stage, in numbers; `excluded` is what it excluded."""
     if stage == SCORE:
         return ["Score: %.6g" % score for score in record.all_scores]  # noqa: UP031 - half the time of an f-string
-    texts = _exclusion_messages(excluded)
+    # Most stages exclude nothing, and most exclusions need no note.
+    texts = _exclusion_messages(excluded) if excluded else []
     if stage == SLICE:
-        texts = [f"{text} ({note})" if note else text for text, note in zip(texts, _kept_notes(record), strict=True)]
+        notes = _kept_notes(record)
+        if any(notes):
+            texts = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
         texts += [
             f"CountRequirementShortfall: kind {short.kind.value!r}, {number_text(short.required_count)} required, "
             f"{number_text(short.satisfied_count)} satisfied"
@@ -228,9 +231,9 @@ def _kept_notes(selection: Selection) -> Sequence[str]:
 def slice_notes(selection: Selection, slicer: Slicer) -> list[str]:
     """Return the true cause of each exclusion whose reason alone would mislead (ER-05), and empty strings otherwise."""
     ranking, sliced = selection.ranking, selection.sliced
-    out = list(_excluded_indices(sliced))
     if not has_notes(slicer):
-        return [""] * len(out)
+        return [""] * (len(sliced.is_selected) - len(sliced.selected))
+    out = list(_excluded_indices(sliced))
     available = _available_tokens(ranking, sliced)
     fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
     if not fitting:

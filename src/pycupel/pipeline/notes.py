@@ -60,7 +60,7 @@ def _ranking_notes(ranking: Ranking, traits: ScorerTraits, *, fields: bool = Tru
         *strategies.remarks,
         *clamping_notes(traits, items),
         *fusing_notes(traits, items),
-        *_repeated_messages(ranking, in_order=traits.is_conversational),
+        *(_repeated_messages(ranking, in_order=traits.is_conversational) if ranking.duplicates else ()),
     )
 
 
@@ -70,7 +70,7 @@ def selection_notes(selection: Selection) -> tuple[str, ...]:
     traits = _traits(ranking)
     left_out = list(compress(ranking.items, map(not_, sliced.is_selected)))
     notes = [*_ranking_notes(ranking, traits), *_slice_notes(selection, traits, left_out)]
-    if not any("timestamp" in note for note in notes):
+    if not notes or not any("timestamp" in note for note in notes):
         notes += _undated_notes(selection, traits, left_out)
     return tuple(notes)
 
@@ -81,8 +81,6 @@ def _traits(ranking: Ranking) -> ScorerTraits:
 
 def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
     """Note chat messages that were dropped because an earlier one has the same content."""
-    if not ranking.duplicates:
-        return
     items = ranking.classified.scoreable
     kept = {item.content: item for item in ranking.items}
     dropped = 0
@@ -271,12 +269,13 @@ def _undated_notes(selection: Selection, traits: ScorerTraits, left_out: Sequenc
 
 def _undated_and_scored(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> int:
     """Count undated messages, if some were left out, while a dated item was selected by its recency."""
-    ranking = selection.ranking
-    if not any(type(scorer) is RecencyScorer for scorer, _ in traits.shares):
+    # Most programs date all items or none, so most runs end here.
+    if not _undated_messages(left_out) or RecencyScorer not in {type(scorer) for scorer, _ in traits.shares}:
         return 0
-    if all(ranking.items[i].timestamp is None for i in selection.sliced.selected) or not _undated_messages(left_out):
+    items = selection.ranking.items
+    if all(items[i].timestamp is None for i in selection.sliced.selected):
         return 0
-    return len(_undated_messages(ranking.items))
+    return len(_undated_messages(items))
 
 
 def _undated_messages(items: Sequence[ContextItem]) -> list[ContextItem]:

@@ -18,6 +18,18 @@ from pycupel.values import sealed
 
 # Where parts keep their text.
 _TEXTS = ("text", "content", "parts", "output")
+# The fields with the tokens of a reply, and with those of a prompt that were read from and written to the cache.
+_COUNTS = (
+    ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
+    (
+        "cache_read_input_tokens",
+        "cached_tokens",
+        "cached_input_tokens",
+        "cachedContentTokenCount",
+        "cached_content_token_count",
+    ),
+    ("cache_creation_input_tokens", "cache_write_input_tokens"),
+)
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -81,30 +93,14 @@ class Call:
         """Make a call from the usage that OpenAI, Anthropic, Gemini or Codex report."""
         numbers = as_dict(usage)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
-        read = _number(numbers.get("cache_read_input_tokens"))
-        written = _number(numbers.get("cache_creation_input_tokens"))
         try:
             prompt = reported_tokens(numbers)
         except InvalidArgumentError:
             prompt = None
-        cached = _first(numbers, "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count")
-        return cls(
-            index,
-            as_name(model),
-            prompt,
-            _first(numbers, "completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
-            _number(read, details.get("cached_tokens"), cached),
-            _number(written, numbers.get("cache_write_input_tokens")),
-        )
-
-
-def _first(numbers: Mapping[str, Any], *names: str) -> int | None:
-    return _number(*map(numbers.get, names))
-
-
-def _number(*values: object) -> int | None:
-    """Return the first int among the values."""
-    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+        # A count that is not a number, such as null, is as good as missing.
+        known = {**numbers, "cached_tokens": details.get("cached_tokens")}
+        counts = [next((known[name] for name in names if type(known.get(name)) is int), None) for names in _COUNTS]
+        return cls(index, as_name(model), prompt, *counts)
 
 
 @sealed
@@ -195,11 +191,6 @@ class Log:
 
 _Message = dict[str, Any]
 
-_CHAT: ResolvedProviderName = "openai"
-_RESPONSES: ResolvedProviderName = "responses"
-_GEMINI: ResolvedProviderName = "gemini"
-_ANTHROPIC: ResolvedProviderName = "anthropic"
-_MISTRAL: ResolvedProviderName = "mistral"
 # The fields of requests with the system prompt, and of responses with the counts.
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
 _USAGE = ("usage", "usageMetadata", "usage_metadata")
@@ -214,7 +205,7 @@ class Requests:
         self._conversations: list[_Conversation] = []
         # The latest conversation by the digest of the messages it has sent so far.
         self._by_digest: dict[bytes, int] = {}
-        self._messages = _Conversation(_CHAT)
+        self._messages = _Conversation("openai")
 
     def add(self, row: Mapping[str, Any]) -> bool:
         """Add a row. Returns whether it was a request or a message."""
@@ -269,26 +260,24 @@ class _Conversation:
 
     def history(self) -> History:
         messages = [*self.sent, *self.reply]
-        provider = self._chat_provider(messages) if self.provider == _CHAT else self.provider
+        provider = self._chat_provider(messages) if self.provider == "openai" else self.provider
         system, tools = system_and_tools(self.request)
         called = [call.model for call in self.calls if call.model]
-        model = called[-1] if called else self._model
+        model = called[-1] if called else as_name(self.request.get("model"))
         return History(
             tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools, model=model
         )
 
-    @property
-    def _model(self) -> str | None:
-        return as_name(self.request.get("model"))
-
     def _chat_provider(self, messages: list[_Message]) -> ResolvedProviderName:
         """Determine the provider of these messages by a field that only one provider has, or else by the model."""
-        if "system" in self.request or any(map(_is_anthropic, messages)):
-            return _ANTHROPIC
+        blocks = (block for message in messages for block in as_dicts(message.get("content")))
+        if "system" in self.request or any(provider_of_part(block) in ("anthropic", SIGNED) for block in blocks):
+            return "anthropic"
         if any("parts" in message for message in messages):
-            return _GEMINI
-        family = None if self._model is None else family_of(self._model)
-        return _ANTHROPIC if family == _ANTHROPIC else _MISTRAL if family == _MISTRAL else _CHAT
+            return "gemini"
+        model = as_name(self.request.get("model"))
+        family = None if model is None else family_of(model)
+        return "anthropic" if family == "anthropic" else "mistral" if family == "mistral" else "openai"
 
 
 def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
@@ -310,13 +299,13 @@ def _sent(request: Mapping[str, Any]) -> tuple[ResolvedProviderName, list[_Messa
     """Return the API that a request is for, and its messages."""
     messages = as_dicts(request.get("messages"))
     if messages:
-        return _CHAT, messages
+        return "openai", messages
     contents = as_dicts(request.get("contents"))
     if contents:
-        return _GEMINI, contents
+        return "gemini", contents
     if isinstance(request.get("input"), str) and "model" in request:
-        return _RESPONSES, [{"role": "user", "content": request["input"]}]
-    return _RESPONSES, as_dicts(request.get("input"))
+        return "responses", [{"role": "user", "content": request["input"]}]
+    return "responses", as_dicts(request.get("input"))
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
@@ -332,7 +321,3 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
     if answer.get("role") == "assistant" and as_dicts(answer.get("content")):
         return [{"role": "assistant", "content": answer["content"]}]
     return as_dicts(answer.get("output"))
-
-
-def _is_anthropic(message: _Message) -> bool:
-    return any(provider_of_part(block) in (_ANTHROPIC, SIGNED) for block in as_dicts(message.get("content")))

@@ -31,24 +31,21 @@ class ClaudeCode:
         if row.get("type") == "progress" and inner:
             # The rows of a subagent, as newer versions write them.
             return self.add({"agentId": row["data"].get("agentId"), **inner, "isSidechain": True})
-        name, is_sidechain = self._name(row)
+        is_sidechain = bool(row.get("isSidechain"))
+        name = str(row.get("sessionId", ""))
+        if is_sidechain:
+            uuid = as_name(row.get("uuid"))
+            name = str(row.get("agentId") or self._sidechain_of.get(as_name(row.get("parentUuid"))) or uuid)
+            self._sidechain_of[uuid] = name
         message = as_dict(row.get("message"))
         if as_name(row.get("type")) not in {"user", "assistant"} or "content" not in message:
             return "sessionId" in row
         conversation = self._conversations.setdefault(name, _Conversation(name, is_sidechain))
         if row.get("isCompactSummary"):
-            conversation.compact(text_in(message["content"]))
+            conversation.summaries.append((len(conversation.messages), text_in(message["content"])))
         elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
             conversation.add(as_name(row.get("uuid")), row["type"], message)
         return True
-
-    def _name(self, row: Mapping[str, Any]) -> tuple[str, bool]:
-        if not row.get("isSidechain"):
-            return str(row.get("sessionId", "")), False
-        uuid = as_name(row.get("uuid"))
-        name = row.get("agentId") or self._sidechain_of.get(as_name(row.get("parentUuid"))) or uuid
-        self._sidechain_of[uuid] = str(name)
-        return str(name), True
 
     def histories(self) -> Iterator[History]:
         """Return the conversations so far."""
@@ -78,29 +75,23 @@ class _Conversation:
         if uuid is not None and uuid in self.seen:
             return
         self.seen.add(uuid)
-        blocks = _blocks(message["content"])
+        content = message["content"]
+        given = [{"type": "text", "text": content}] if isinstance(content, str) else as_dicts(content)
+        blocks = [block for block in given if isinstance(block.get("type"), str)]
         if role == "user":
-            last = self.messages[-1] if self.messages else None
-            if last is None or last.role != "user":
-                self.messages.append(_Message("user", blocks))
-            else:
-                last.blocks += blocks
+            if not self.messages or self.messages[-1].role != "user":
+                self.messages.append(_Message("user", []))
+            self.messages[-1].blocks += blocks
             return
-        reply = self._reply(message.get("id"))
+        # A row of a reply belongs to the last reply, unless its id says that a new one has started.
+        name = message.get("id")
+        reply = next((each for each in reversed(self.messages) if each.role == "assistant"), None)
+        if reply is None or name is None or reply.id != name:
+            reply = _Message("assistant", [], name)
+            self.messages.append(reply)
         reply.blocks += blocks
         # The last row of a reply has the final token count.
         reply.model, reply.usage = message.get("model"), message.get("usage")
-
-    def _reply(self, name: object) -> _Message:
-        """Return the message that a row of a reply belongs to: the last one, unless a new one has started."""
-        last = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
-        if last is None or name is None or last.id != name:
-            last = _Message("assistant", [], name)
-            self.messages.append(last)
-        return last
-
-    def compact(self, summary: str) -> None:
-        self.summaries.append((len(self.messages), summary))
 
     def history(self) -> History:
         """Build the history, with only what the provider accepts."""
@@ -135,22 +126,18 @@ def _accepted_blocks(messages: list[_Message]) -> Iterator[list[_Block]]:
     for index, message in enumerate(messages):
         blocks = list(filter(_is_sound, message.blocks))
         if message.role == "user":
-            yield [*_results(blocks, called), *(block for block in blocks if not _is(RESULT, block))]
+            # Only the first result of each call in the previous message counts.
+            results: dict[object, _Block] = {}
+            for block in blocks:
+                if _is(RESULT, block) and as_name(block.get("tool_use_id")) in called:
+                    results.setdefault(as_name(block.get("tool_use_id")), block)
+            yield [*results.values(), *(block for block in blocks if not _is(RESULT, block))]
             continue
         if index + 1 < len(messages):
             answered = {as_name(block.get("tool_use_id")) for block in messages[index + 1].blocks}
             blocks = [block for block in blocks if not _is(CALL, block) or as_name(block.get("id")) in answered]
         called = {as_name(block.get("id")) for block in blocks if _is(CALL, block)}
         yield blocks
-
-
-def _results(blocks: list[_Block], called: set[object]) -> Iterator[_Block]:
-    """Return the first result of each call in the previous message."""
-    open_calls = set(called)
-    for block in blocks:
-        if _is(RESULT, block) and as_name(block.get("tool_use_id")) in open_calls:
-            open_calls.remove(as_name(block.get("tool_use_id")))
-            yield block
 
 
 def _is(kind: str, block: _Block) -> bool:
@@ -163,12 +150,6 @@ def _is_sound(block: _Block) -> bool:
     if block["type"] == "text":
         return bool(str(block.get("text", "")).strip())
     return block["type"] != "thinking" or bool(block.get("signature"))
-
-
-def _blocks(content: object) -> list[_Block]:
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in as_dicts(content) if isinstance(block.get("type"), str)]
 
 
 # Read Codex's rollouts: a JSON object for each event of a session, including items of the Responses API.
@@ -202,7 +183,9 @@ class Codex:
         if kind in _ROWS and "payload" in row:
             self._add_payload(str(kind), as_dict(row["payload"]))
             return True
-        if not _is_item(row) or (kind == "message" and not _has_parts(row)):
+        # Other logs have messages, too, but with other parts.
+        parts = {as_name(part.get("type")) for part in as_dicts(row.get("content"))}
+        if not _is_item(row) or (kind == "message" and not parts & _PARTS):
             return False
         self._add_item(dict(row))
         return True
@@ -222,22 +205,20 @@ class Codex:
                 summary = "\n".join(map(text_in, replaced)) if replaced else text_in(payload.get("message"))
                 self._compactions.append(Compaction(len(self._items), summary))
             case _ if payload.get("type") == "token_count":
-                self._count(as_dict(payload.get("info")))
+                # The counts of the last call are repeated with every change of the limits.
+                info = as_dict(payload.get("info"))
+                usage, total = info.get("last_token_usage"), info.get("total_token_usage")
+                if self._reply is not None and usage and (total is None or total != self._counted):
+                    self._calls.append(Call.of(self._reply, self._model, usage))
+                    self._reply, self._counted = None, total
             case _:
                 pass
 
     def _add_item(self, item: _Item) -> None:
-        if self._reply is None and _is_output(item):
+        by_model = item.get("role") == "assistant" if item["type"] == "message" else not _is_result(item)
+        if self._reply is None and by_model:
             self._reply = len(self._items)
         self._items.append(item)
-
-    def _count(self, info: Mapping[str, Any]) -> None:
-        """Record the counts of the last call. They are repeated with every change of the limits."""
-        usage, total = info.get("last_token_usage"), info.get("total_token_usage")
-        if self._reply is None or not usage or (total is not None and total == self._counted):
-            return
-        self._calls.append(Call.of(self._reply, self._model, usage))
-        self._reply, self._counted = None, total
 
     def histories(self) -> Iterator[History]:
         """Return the session, with only what the provider accepts."""
@@ -265,7 +246,14 @@ def _accepted_items(items: list[_Item]) -> list[bool]:
         if _is_result(item) and called.get(as_name(item.get("call_id")), n) < n
     }
     last = max((n for n, item in enumerate(items) if not _is_call(item)), default=-1)
-    keep = [_is_whole(n, item, answered, last) for n, item in enumerate(items)]
+    keep: list[bool] = []
+    for n, item in enumerate(items):
+        if _is_result(item):
+            keep.append(answered.get(as_name(item.get("call_id", ""))) == n)
+        else:
+            # Calls without an id, such as searches, were answered by the provider itself.
+            is_open = _is_call(item) and "call_id" in item and as_name(item["call_id"]) not in answered
+            keep.append(not is_open or n > last)
     for n in range(len(items) - 1, -1, -1):
         # Reasoning belongs to what follows it.
         if items[n].get("type") == "reasoning" and n + 1 < len(items) and not keep[n + 1]:
@@ -273,20 +261,9 @@ def _accepted_items(items: list[_Item]) -> list[bool]:
     return keep
 
 
-def _is_whole(n: int, item: _Item, answered: Mapping[str | None, int], last: int) -> bool:
-    """Whether an item is complete. Calls without an id, such as searches, were answered by the provider itself."""
-    if _is_result(item):
-        return answered.get(as_name(item.get("call_id", ""))) == n
-    return not _is_call(item) or "call_id" not in item or as_name(item["call_id"]) in answered or n > last
-
-
 def _is_item(value: Mapping[str, Any]) -> bool:
     kind = value.get("type")
     return isinstance(kind, str) and (kind in {"message", "reasoning"} or kind.endswith(("_call", "_output")))
-
-
-def _has_parts(message: Mapping[str, Any]) -> bool:
-    return any(as_name(part.get("type")) in _PARTS for part in as_dicts(message.get("content")))
 
 
 def _is_call(item: Mapping[str, Any]) -> bool:
@@ -295,8 +272,3 @@ def _is_call(item: Mapping[str, Any]) -> bool:
 
 def _is_result(item: Mapping[str, Any]) -> bool:
     return str(item.get("type")).endswith("_output")
-
-
-def _is_output(item: Mapping[str, Any]) -> bool:
-    """Whether the model wrote an item."""
-    return item.get("role") == "assistant" if item["type"] == "message" else not _is_result(item)

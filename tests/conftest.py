@@ -23,6 +23,7 @@ UNMEASURED = (
     "tests/integrations_env/a/test_conversations.py",
     "tests/integrations_env/a/test_incumbents.py",
     "tests/integrations_env/b/test_conversations.py",
+    "tests/integrations_env/c/test_long_conversations.py",
 )
 
 # What coverage.py has set to trace this thread and new ones, if it measures.

@@ -1,7 +1,10 @@
 #!/bin/sh
-# Test the hooks against the libraries that they are for. Two of these need different versions of a third (litellm needs
-# openai 2, the OpenAI Agents SDK needs openai 3), so there are two environments. Each hook must be covered
-# in one of them.
+# Test the hooks against the libraries that they are for. Some of these need different versions of others (litellm needs
+# openai 2, the OpenAI Agents SDK openai 3, google-adk an older OpenTelemetry than the tests, crewai an older MCP than
+# anything else), so there are several environments. Each hook must be covered in one of them.
+#
+# Usage: test_integrations.sh        a, b and c, as in CI
+#        test_integrations.sh d      only d, which is too large for CI
 set -eu
 
 python=${PYTHON:-python3}
@@ -11,14 +14,24 @@ shared='src/pycupel/integrations/_*.py,src/pycupel/integrations/otel.py'
 # Ends with Python in the place of the shell, so that whoever ends it ends Python.
 test_in() {
     environment=.venv-adapters-$1
-    sh tools/set_up.sh "$python" "$environment" '.[test]' "tools/adapters-$1.txt" || exit
+    # The later environments pin what their tests need themselves.
+    case $1 in
+        a | b) package='.[test]' common='tests/integrations_env/test_*.py' ;;
+        *) package=. common=tests/integrations_env/test_environment.py ;;
+    esac
+    sh tools/set_up.sh "$python" "$environment" "$package" "tools/adapters-$1.txt" || exit
     echo "== adapters-$1"
+    # shellcheck disable=SC2086 # a pattern
     exec "$environment/bin/python" -m coverage run --rcfile=/dev/null --branch --include="$hooks" \
         --data-file=".coverage.adapters-$1" -m pytest -q -p no:cacheprovider \
-        tests/integrations/test_missing_libraries.py tests/integrations_env/test_*.py "tests/integrations_env/$1"
+        tests/integrations/test_missing_libraries.py $common "tests/integrations_env/$1"
 }
 
-# Both environments at once; what the first prints comes after what the second prints.
+if [ "${1:-}" = d ]; then
+    test_in d
+fi
+
+# Two environments at once; what the first prints comes after what the others print.
 output=$(mktemp)
 test_in a >"$output" 2>&1 &
 tests_of_a=$!
@@ -26,6 +39,7 @@ trap 'kill "$tests_of_a" 2>/dev/null || true; rm -f "$output"' EXIT
 # Processes in the background do not hear of Ctrl-C.
 trap 'exit 130' INT TERM
 (test_in b) && failed=0 || failed=$?
+(test_in c) || failed=$?
 wait "$tests_of_a" || failed=$?
 cat "$output"
 [ "$failed" -eq 0 ] || exit "$failed"
@@ -36,5 +50,5 @@ coverage() {
     shift
     .venv-adapters-a/bin/python -m coverage "$command" --rcfile=/dev/null --data-file=.coverage.adapters "$@"
 }
-coverage combine --quiet .coverage.adapters-a .coverage.adapters-b
+coverage combine --quiet .coverage.adapters-a .coverage.adapters-b .coverage.adapters-c
 coverage report --show-missing --fail-under=100 --omit="$shared"

@@ -15,6 +15,9 @@ LIBRARIES = [
     ("openai_agents", "agents", "openai-agents"),
     ("llama_index", "llama_index", "llama-index"),
     ("haystack", "haystack", "haystack"),
+    ("google_adk", "google", "google-adk"),
+    ("agent_framework", "agent_framework", "agent-framework"),
+    ("strands", "strands", "strands"),
 ]
 
 

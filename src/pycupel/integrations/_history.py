@@ -107,6 +107,12 @@ def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
     return ModelInUse(None, called)
 
 
+def model_called(name: str | None, kinds: Iterable[object] = ()) -> ModelInUse:
+    """Identify a model whose name may begin with its server and provider, as in `openrouter/anthropic/claude-...`."""
+    server, _, own_name = (name or "").rpartition("/")
+    return model_in_use([server, *kinds], own_name)
+
+
 def class_names(model: Any) -> list[str]:
     """Return the names of the model's class and its base classes."""
     return [each.__name__ for each in type(model).__mro__]
@@ -116,6 +122,14 @@ def model_name_of(model: Any) -> str | None:
     """Return the model's own name, from the first of the attributes that usually have it."""
     found = (getattr(model, name, None) for name in _NAME_FIELDS)
     return next((each for each in found if isinstance(each, str)), None)
+
+
+_MEDIA = {"image": "image_url", "audio": "input_audio"}
+
+
+def media_block(media_type: str | None) -> dict[str, Any]:
+    """Make a block that costs as much as an image, a recording or another file of this type."""
+    return {"type": _MEDIA.get((media_type or "").partition("/")[0], "file")}
 
 
 # For how many conversations a hook caches the last selection, which only makes the next one faster.
@@ -212,6 +226,46 @@ class Selected(NamedTuple):
     """The numbers of the parts of its content that are kept."""
 
 
+class Entries(NamedTuple):
+    """How the messages of a library hold results, texts and calls: in a list of entries.
+
+    Each result is kept or dropped on its own, and so is the rest of a message.
+    """
+
+    of: Callable[[Any], Sequence[Any]]
+    """Returns the entries of a message."""
+
+    result: Callable[[Any], MessagePart | None]
+    """Returns the content of a result; None for any other entry."""
+
+    rest: Callable[[Any, Sequence[Any]], MessagePart]
+    """Returns the content of a message's other entries."""
+
+    copied: Callable[[Any, list[Any]], Any]
+    """Copies a message with other entries."""
+
+    with_text: Callable[[Any, str], Any]
+    """Copies a result with a shorter text."""
+
+    def pieces(self, message: Any) -> list[tuple[list[int], MessagePart]]:
+        """Return what is kept or dropped on its own, results first, each with the indices of its entries."""
+        entries = self.of(message)
+        results = [([n], part) for n, each in enumerate(entries) if (part := self.result(each)) is not None]
+        found = {n for indices, _ in results for n in indices}
+        others = [n for n in range(len(entries)) if n not in found]
+        if others or not results:
+            results.append((others, self.rest(message, [entries[n] for n in others])))
+        return results
+
+    def with_texts(self, message: Any, texts: Mapping[int, str]) -> Any:
+        """Copy a message with shorter results, by their number."""
+        entries = list(self.of(message))
+        for number, (indices, _) in enumerate(self.pieces(message)):
+            if number in texts:
+                entries[indices[0]] = self.with_text(entries[indices[0]], texts[number])
+        return self.copied(message, entries)
+
+
 class HistorySelector:
     """Selects for a hook, which may serve many conversations, even at the same time in several threads."""
 
@@ -269,6 +323,26 @@ class HistorySelector:
             shapes = {m: (indices[m][0], *both) for m, _, _, *both in changes}
             self._on_selection(replace(own, shortened=_shortened(shapes.values(), options)))
         return selected
+
+    def send(self, messages: Sequence[Any], entries: Entries, **request: Any) -> list[Any]:
+        """Return what to send of messages with several entries.
+
+        Args:
+            messages: The library's own messages.
+            entries: How these hold their content.
+            **request: More fields of the `Request`.
+        """
+        pieces = list(map(entries.pieces, messages))
+        parts = [[part for _, part in each] for each in pieces]
+        given = Request(messages=messages, parts=parts, with_texts=entries.with_texts, **request)
+        sent: list[Any] = []
+        for (message, numbers), own in zip(self.select(given), pieces, strict=True):
+            if len(numbers) == len(own):
+                sent.append(message)
+            elif numbers:
+                stay = sorted(n for number in numbers for n in own[number][0])
+                sent.append(entries.copied(message, [entries.of(message)[n] for n in stay]))
+        return sent
 
     def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ResolvedProviderName:
         """Return whose rules apply. A framework's messages are those of Chat Completions, unless they are items."""

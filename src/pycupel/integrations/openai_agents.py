@@ -20,7 +20,7 @@ from pycupel.integrations._history import (
     ModelInUse,
     Request,
     class_names,
-    model_in_use,
+    model_called,
     model_name_of,
 )
 from pycupel.messages.parts import MessageView
@@ -88,10 +88,7 @@ def _is_answer(views: Sequence[MessageView]) -> bool:
 
 
 def _model(model: Any) -> ModelInUse:
-    """Identify a model, whose name may begin with its server and provider, as in `litellm/anthropic/claude-...`."""
-    name = model if isinstance(model, str) else model_name_of(model)
-    server, _, own_name = (name or "").rpartition("/")
-    return model_in_use([server, *class_names(model)], own_name)
+    return model_called(model if isinstance(model, str) else model_name_of(model), class_names(model))
 
 
 def _tools(agent: Agent[Any]) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,136 @@
+"""Microsoft Agent Framework: trim the messages sent to a chat client.
+
+    agent = Agent(client, tools=tools, middleware=[CupelChatMiddleware(8_000)])
+
+The session keeps every message.
+"""
+
+# The library may be missing when types are checked.
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from copy import copy
+from typing import Any, Unpack
+
+from pycupel.extras import missing_extra
+from pycupel.fields import as_json
+from pycupel.integrations._history import (
+    Entries,
+    HistorySelector,
+    HookOptions,
+    class_names,
+    media_block,
+    model_called,
+    model_name_of,
+)
+from pycupel.messages.providers._writing import Call, MessagePart, text, thought
+from pycupel.tokens.limits import BudgetLike
+
+try:
+    from agent_framework import ChatContext, ChatMiddleware, Content, Message
+except ModuleNotFoundError as error:
+    raise missing_extra(
+        error,
+        "agent_framework",
+        extra="agent-framework",
+        package="agent-framework-core",
+        purpose="pycupel.integrations.agent_framework",
+    ) from error
+
+__all__ = ["CupelChatMiddleware"]
+
+_ROLES: dict[str, Any] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
+
+
+class CupelChatMiddleware(ChatMiddleware):
+    """Trims the messages sent to the chat client, at every call of a run. The session keeps all of them.
+
+    Instructions, function tools and the schema of the response count. The rules are those of the client, unless
+    `provider` is given. If the service keeps the conversation (`conversation_id`), nothing is dropped.
+
+    Args:
+        budget: The limits, or a number of tokens, as for `select_messages`.
+        options: See `HookOptions`; `pin` is called with each `Message`.
+    """
+
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        self._selector = HistorySelector(budget, options, hook="agent-framework")
+
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Replace the messages of the call by those that fit. The run's own list is another one."""
+        options = context.options or {}
+        if not options.get("conversation_id"):
+            client: Any = context.client
+            context.messages = self._selector.send(
+                context.messages,
+                _ENTRIES,
+                model=model_called(options.get("model") or model_name_of(client), class_names(client)),
+                system=str(options.get("instructions") or ""),
+                tools=[*_tools(options.get("tools") or ()), *_schemas(options.get("response_format"))],
+                conversation=None if context.session is None else context.session.session_id,
+            )
+        await call_next()
+
+
+def _tools(tools: Sequence[Any]) -> Iterator[Any]:
+    for tool in tools:
+        if isinstance(tool, dict):
+            yield tool
+        elif hasattr(tool, "to_json_schema_spec"):
+            yield tool.to_json_schema_spec()
+
+
+def _schemas(response_format: Any) -> Iterator[dict[str, Any]]:
+    """Return the schema of the response, which costs as much as a tool's."""
+    if response_format is not None:
+        is_class = isinstance(response_format, type)
+        schema = response_format.model_json_schema() if is_class else dict(response_format)
+        yield {"name": "response", "parameters": schema}
+
+
+def _result(content: Content) -> MessagePart | None:
+    if content.type != "function_result":
+        return None
+    blocks = [text(content.result if isinstance(content.result, str) else as_json(content.result))]
+    blocks += [_block(each) for each in content.items or () if each.type != "text"]
+    return MessagePart("tool", blocks, answers=content.call_id, failed=content.exception is not None)
+
+
+def _rest(message: Message, contents: Sequence[Content]) -> MessagePart:
+    calls = [each for each in contents if each.type == "function_call"]
+    blocks = [_block(each) for each in contents if each.type not in ("function_call", "usage")]
+    return MessagePart(
+        _ROLES.get(message.role, "user"),
+        blocks,
+        [Call(each.call_id, each.name or "", each.arguments or {}) for each in calls],
+    )
+
+
+def _block(content: Content) -> dict[str, Any]:
+    """Make a block: a text, thinking, a file by its kind, or else what the content has as JSON."""
+    if content.type == "text":
+        return text(content.text)
+    if content.type == "text_reasoning":
+        return thought(content.text or "", content.protected_data)
+    if content.type in ("data", "uri"):
+        return media_block(content.media_type)
+    return text(as_json(content.to_dict()))
+
+
+def _copied(message: Message, contents: list[Content]) -> Message:
+    made = copy(message)
+    made.contents = contents
+    return made
+
+
+def _with_text(content: Content, shorter: str) -> Content:
+    made = copy(content)
+    made.result, made.items = shorter, [Content.from_text(shorter)]
+    return made
+
+
+_ENTRIES = Entries(
+    of=lambda message: message.contents, result=_result, rest=_rest, copied=_copied, with_text=_with_text
+)

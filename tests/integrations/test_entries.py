@@ -1,0 +1,103 @@
+"""Messages with several entries: results and the rest are kept or dropped on their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pycupel.integrations._history import Entries, HistorySelector, media_block, model_called
+from pycupel.messages.providers._writing import Call, MessagePart, text
+from tests.integrations.test_history import count_words
+
+# A message is a role and a list of strings: results are "call=text", calls are "call()".
+Message = tuple[str, list[str]]
+
+
+def _result(entry: str) -> MessagePart | None:
+    call, is_result, said = entry.partition("=")
+    return MessagePart("tool", [text(said)], answers=call) if is_result else None
+
+
+def _rest(message: Message, entries: Any) -> MessagePart:
+    calls = [Call(each[:-2], "look_up", {}) for each in entries if each.endswith("()")]
+    role: Any = message[0]
+    return MessagePart(role, [text(each) for each in entries if not each.endswith("()")], calls)
+
+
+ENTRIES = Entries(
+    of=lambda message: message[1],
+    result=_result,
+    rest=_rest,
+    copied=lambda message, entries: (message[0], entries),
+    with_text=lambda entry, shorter: f"{entry.partition('=')[0]}={shorter}",
+)
+
+
+def sent(messages: list[Message], budget: int = 200, **options: Any) -> list[Message]:
+    selector = HistorySelector(budget, {"counter": count_words, **options}, hook="test")  # type: ignore[typeddict-item]
+    found: list[Message] = selector.send(messages, ENTRIES, conversation="c")
+    return found
+
+
+def test_what_fits_is_sent_as_it_is() -> None:
+    messages: list[Message] = [("user", ["Look."]), ("assistant", ["a()", "b()"]), ("user", ["a=one", "b=two"])]
+    found = sent(messages)
+    assert [id(each) for each in found] == [id(each) for each in messages]
+
+
+def test_a_message_without_entries_stays() -> None:
+    messages: list[Message] = [("user", []), ("user", ["Look."])]
+    assert sent(messages) == messages
+
+
+def test_a_message_of_which_a_part_is_dropped_is_copied() -> None:
+    """The result is dropped with its call; what the user said in the same message stays."""
+    both: Message = ("user", ["a=" + "word " * 300, "And this?"])
+    messages: list[Message] = [
+        ("user", ["Look."]),
+        ("assistant", ["a()"]),
+        both,
+        ("assistant", ["Hm."]),
+        ("user", ["Well?"]),
+    ]
+    found = sent(messages, too_large="drop")
+    assert ("user", ["And this?"]) in found
+    assert ("assistant", ["a()"]) not in found
+    assert len(both[1]) == 2
+
+
+def test_a_message_of_which_nothing_stays_is_dropped() -> None:
+    old: list[Message] = [(role, ["word " * 60]) for role in ("user", "assistant") * 4]
+    found = sent([*old, ("user", ["Well?"])])
+    assert found[-1] == ("user", ["Well?"])
+    assert len(found) < 9
+
+
+def test_a_result_that_does_not_fit_is_copied_with_a_shorter_text() -> None:
+    large = " \n".join(f"row {n} holds value_{n}" for n in range(300))
+    messages: list[Message] = [("user", ["Look."]), ("assistant", ["a()", "b()"]), ("user", ["a=one", f"b={large}"])]
+    found = sent(messages)
+    assert found[2][1][0] == "a=one"
+    assert found[2][1][1].startswith("b=")
+    assert count_words(found[2][1][1]) < 200
+    assert messages[2][1][1] == f"b={large}"
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "expected"),
+    [
+        ("openrouter/anthropic/claude-sonnet-4-5", [], ("anthropic", "claude-sonnet-4-5")),
+        ("gemini/gemini-2.5-pro", [], ("gemini", "gemini-2.5-pro")),
+        ("gpt-4o", ["LiteLlm"], (None, "gpt-4o")),
+        ("gpt-4o", ["OpenAIModel"], ("openai", "gpt-4o")),
+        (None, [], (None, None)),
+    ],
+)
+def test_a_model_is_known_by_its_name(name: str | None, kinds: list[str], expected: Any) -> None:
+    assert tuple(model_called(name, kinds)) == expected
+
+
+def test_a_file_is_known_by_its_type() -> None:
+    types = ("image/png", "audio/wav", "application/pdf", None)
+    assert [media_block(each)["type"] for each in types] == ["image_url", "input_audio", "file", "file"]

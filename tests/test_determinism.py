@@ -86,8 +86,9 @@ def lines(report: SelectionReport, indices: dict[int, int]) -> Iterator[str]:
         yield f"+{indices[id(item)]} {score.hex()} {reason}"
     for item, score, why in report.excluded:
         fields: Any = why
-        yield f"-{indices[id(item)]} {score.hex()} {type(why).__name__} {tuple(fields)}"
-    for kind, required, satisfied in report.count_requirement_shortfalls:
+        # The fields of the specification: what a cap is by stands after them.
+        yield f"-{indices[id(item)]} {score.hex()} {type(why).__name__} {tuple(fields)[:3]}"
+    for kind, required, satisfied, _ in report.count_requirement_shortfalls:
         yield f"!{kind.value} {required} {satisfied}"
 
 

@@ -316,7 +316,7 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "diagnostics.TraceEvent(stage, duration_ms, item_count, message)",
         "diagnostics.OverflowEvent(tokens_over_budget, overflowing_items, budget)",
         "diagnostics.StageTraceSnapshot(stage, item_count_in, item_count_out, duration_ms, excluded)",
-        "diagnostics.CountRequirementShortfall(kind, required_count, satisfied_count)",
+        "diagnostics.CountRequirementShortfall(kind, required_count, satisfied_count, by)",
         "conformance.run_suite(directory, *, suite)",
         (
             "pipeline.Pipeline(scorer, slicer, placer, *, deduplication, overflow_strategy, dedupe_against_pinned, "

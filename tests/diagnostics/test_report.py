@@ -351,7 +351,7 @@ def test_the_report_knows_the_budget_in_force() -> None:
     [
         (FIRST, ("item", "score", "reason")),
         (LARGE, ("item", "score", "reason")),
-        (SHORTFALL, ("kind", "required_count", "satisfied_count")),
+        (SHORTFALL, ("kind", "required_count", "satisfied_count", "by")),
         (EVENT, ("stage", "duration_ms", "item_count", "message")),
         (OverflowEvent(5, (FIRST.item,), BUDGET), ("tokens_over_budget", "overflowing_items", "budget")),
         (

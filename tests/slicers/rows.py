@@ -36,7 +36,7 @@ def detailed(
     outcome = slicer.slice_detailed(of_kinds(rows), ContextBudget(target))
     return (
         [item.content for item in outcome.selected],
-        [(kind.value, required, satisfied) for kind, required, satisfied in outcome.shortfalls],
+        [(kind.value, required, satisfied) for kind, required, satisfied, _ in outcome.shortfalls],
         [(item.content, reason) for item, reason in outcome.cap_excluded],
     )
 

@@ -96,7 +96,7 @@ def test_a_subclass_stays_one_inside_a_quota() -> None:
         __slots__ = ()
 
     strict = Strict(GreedySlice(), 0.5)
-    assert strict._for_kind("message") is strict
+    assert strict._for_group("message") is strict
     assert QuotaSlice([], strict).slice(scored(0.4, 0.6), BUDGET) == [ContextItem("item 1", 10)]
 
 

@@ -8,6 +8,7 @@ from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import checked_report
 from pycupel.model import ContextBudget, ContextKind, QuotaConstraintMode
 from pycupel.model.checks import wrong_type
+from pycupel.model.groups import NONE, grouping, name_of
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Slicer
@@ -80,10 +81,13 @@ class KindQuotaUtilization(NamedTuple):
     """The maximum that it allows."""
 
     actual: float
-    """What was selected, in the same unit as `require` and `cap`."""
+    """What was selected, in the same unit as `require` and `cap`: percent of `target_tokens`, or a number of items."""
 
     utilization: float
     """`actual` as a share of `cap`, at most 1.0; 0.0 if the cap is 0."""
+
+    by: str = "kind"
+    """What `kind` is a value of: "kind", "source", "metadata:KEY", or the name of a function."""
 
     def __repr__(self) -> str:
         return record_repr(self)
@@ -94,8 +98,8 @@ def quota_utilization(
 ) -> tuple[KindQuotaUtilization, ...]:
     """Compare a selection with the quotas of a policy.
 
-    All selected items count, even pinned ones. Percentages are of `target_tokens`, even if pinned items or an outer
-    slicer left less than that to divide.
+    All selected items count, even pinned ones. The base of percentages is the budget's `target_tokens`, even if pinned
+    items or an outer slicer left less than that to divide; the caps of `QuotaSlice` are of what they left.
 
     Args:
         report: The report of a selection.
@@ -104,7 +108,8 @@ def quota_utilization(
 
     Returns:
         One record for each quota of the slicer and of the slicers inside it, sorted by kind and mode (Count before
-        Percentage), the outer slicer first. Empty if there are no quotas.
+        Percentage), the outer slicer first. Empty if there are no quotas. A quota for each value has one record for
+        each selected value that no other quota names.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -115,16 +120,35 @@ def quota_utilization(
     if isinstance(slicer, type) or not isinstance(slicer, Slicer):
         raise wrong_type("policy", "a Policy, a Pipeline, the name of a preset or a slicer", policy)
     constraints = quota_constraints_of(slicer)
-    target = ContextBudget.of(budget).target_tokens
+    limits = ContextBudget.of(budget)
     included = checked_report("report", report).included
     usages: list[KindQuotaUtilization] = []
-    for quota in constraints:
-        kind, mode, cap = quota.kind, quota.mode, quota.cap
-        tokens = [each.item.tokens for each in included if each.item.kind == kind]
-        actual: float = len(tokens)
-        if mode is QuotaConstraintMode.PERCENTAGE:
-            # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
-            actual = fraction(100 * sum(tokens), target) if target else 0.0
-        utilization = min(1.0, max(0.0, actual / cap)) if cap else 0.0
-        usages.append(KindQuotaUtilization(kind, mode, quota.require, cap, actual, utilization))
+    for constraint in constraints:
+        key_of = grouping(constraint.by)
+        tokens: dict[str | None, list[int]] = {}
+        for each in included:
+            tokens.setdefault(key_of(each.item), []).append(each.item.tokens)
+        same = [other for other in constraints if other.by == constraint.by and other.mode is constraint.mode]
+        named = {_key(other) for other in same if not other.is_each}
+        keys = [key for key in tokens if key not in named] if constraint.is_each else [_key(constraint)]
+        usages += [_usage(constraint, key, tokens.get(key, ()), limits) for key in keys]
     return tuple(sorted(usages, key=lambda usage: (usage.kind.value, usage.mode)))
+
+
+def _key(constraint: QuotaConstraint) -> str:
+    """Return the key of the group that a quota names."""
+    return constraint.kind.key if constraint.by in ("kind", "source") else constraint.kind.value
+
+
+def _usage(
+    constraint: QuotaConstraint, key: str | None, tokens: Sequence[int], budget: ContextBudget
+) -> KindQuotaUtilization:
+    actual: float = len(tokens)
+    if constraint.mode is QuotaConstraintMode.PERCENTAGE:
+        # Multiply first, so that 29 tokens of 100 are exactly 29 percent.
+        actual = fraction(100 * sum(tokens), budget.target_tokens) if budget.target_tokens else 0.0
+    utilization = min(1.0, max(0.0, actual / constraint.cap)) if constraint.cap else 0.0
+    kind = ContextKind(NONE if key is None else key) if constraint.is_each else constraint.kind
+    return KindQuotaUtilization(
+        kind, constraint.mode, constraint.require, constraint.cap, actual, utilization, name_of(constraint.by)
+    )

@@ -41,6 +41,13 @@ OPTIONAL: Final[Any] = object()
 """The default of a field that may be absent, but is always written."""
 
 
+class Implied:
+    """The default of a field that depends on the other fields of the value."""
+
+    def __init__(self, by: Callable[[Any], Any]) -> None:
+        self.by = by
+
+
 def snake(name: str) -> str:
     """Convert `metadataTrust` to `metadata_trust`. A name like `BM25` stays unchanged."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", name)
@@ -202,6 +209,8 @@ class Record(Codec):
         mistakes: list[DocumentError] = []
         for field in self.fields:
             part, default = getattr(value, field.attribute), field.default
+            if isinstance(default, Implied):
+                default = default.by(value)
             if default is REQUIRED or (part is not default and part != default):
                 document[field.name] = context.attempt(field.codec.write, part, field.name, mistakes)
         context.raise_all(mistakes)

@@ -207,6 +207,9 @@ class _CountCapExceeded(NamedTuple):
     count: int  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
     """How many items of this kind were selected."""
 
+    by: str = "kind"
+    """What `kind` is a value of: "kind", "source", "metadata:KEY", or the name of a function."""
+
 
 class CountCapExceeded(ExclusionReason, _CountCapExceeded):
     """The item was selected and then removed, because its kind had reached its cap. Used by Slice.
@@ -215,9 +218,13 @@ class CountCapExceeded(ExclusionReason, _CountCapExceeded):
         kind: The kind.
         cap: How many items of this kind may be selected.
         count: How many items of this kind were selected.
+        by: What `kind` is a value of: "kind", "source", "metadata:KEY", or the name of a function.
     """
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        return record_repr(self).replace(", by='kind')", ")")
 
 
 class _CountRequireCandidatesExhausted(NamedTuple):
@@ -340,8 +347,11 @@ class CountRequirementShortfall(NamedTuple):
     satisfied_count: int
     """How many items of the kind were selected to meet it, fewer than required."""
 
+    by: str = "kind"
+    """What `kind` is a value of: "kind", "source", "metadata:KEY", or the name of a function."""
+
     def __repr__(self) -> str:
-        return record_repr(self)
+        return record_repr(self).replace(", by='kind')", ")")
 
 
 def pinned_tokens(included: Iterable[IncludedItem]) -> int:

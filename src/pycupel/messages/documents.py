@@ -74,7 +74,7 @@ def document_share(slicer: Slicer) -> float:
     quotas = {
         each.kind.key: each
         for each in quota_constraints_of(slicer)
-        if each.mode is QuotaConstraintMode.PERCENTAGE and each.kind.key not in _HISTORY_KINDS
+        if each.mode is QuotaConstraintMode.PERCENTAGE and each.by == "kind" and each.kind.key not in _HISTORY_KINDS
     }
     require = sum([each.require for each in quotas.values()])
     cap = sum([each.cap for each in quotas.values()]) if ContextKind.DOCUMENT.key in quotas else 100.0

@@ -31,6 +31,11 @@ def checked_by(name: str, value: Any, fields: tuple[str, ...], error: Callable[.
     return checked_name(name, value, (*fields, f"{_METADATA}KEY"), error)
 
 
+def checked_quota_by(name: str, value: Any, error: Callable[..., ValueError]) -> By:
+    """Check what quotas may be for."""
+    return checked_by(name, value, ("kind", "source"), error)
+
+
 def grouping(by: By) -> Callable[[ContextItem], str | None]:
     """Return a function from an item to the key of its group; None for an item without a value.
 
@@ -46,6 +51,26 @@ def grouping(by: By) -> Callable[[ContextItem], str | None]:
     if by == "retriever":
         return lambda item: _as_text(item.metadata.get(by))
     return attrgetter(f"{by}.key")
+
+
+def name_of(by: By) -> str:
+    """Return what items are grouped by as reports say it: a field, "metadata:KEY", or the name of a function."""
+    return by if isinstance(by, str) else str(getattr(by, "__name__", "a function"))
+
+
+def noun_of(by: By) -> str:
+    """Return what sentences call a group: the kind, the source, or a value of a metadata key or a function."""
+    name = name_of(by)
+    return name if name in ("kind", "source") else f"{name} value"
+
+
+def label_of(by: By, item: ContextItem, key: str | None) -> str:
+    """Return the value of a group as it is shown; kinds and sources as this member spells them."""
+    if by == "kind":
+        return item.kind.value
+    if by == "source":
+        return item.source.value
+    return NONE if key is None else key
 
 
 def _as_text(value: object) -> str | None:

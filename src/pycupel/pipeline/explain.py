@@ -54,7 +54,6 @@ _score = itemgetter(1)
 _TEXTS: dict[type[ExclusionReason], str] = {
     BudgetExceeded: "BudgetExceeded: %d tokens requested, %d available",
     NegativeTokens: "NegativeTokens: %d tokens",
-    CountCapExceeded: "CountCapExceeded: kind %r, cap %d, %d selected",
 }
 
 
@@ -207,9 +206,9 @@ def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> 
         if any(notes):
             texts = [f"{text} ({note})" if note else text for text, note in zip(texts, notes, strict=True)]
         texts += [
-            f"CountRequirementShortfall: kind {short.kind.value!r}, {number_text(short.required_count)} required, "
-            f"{number_text(short.satisfied_count)} satisfied"
-            for short in record.sliced.shortfalls
+            f"CountRequirementShortfall: {by} {kind.value!r}, {number_text(required)} required, "
+            f"{number_text(satisfied)} satisfied"
+            for kind, required, satisfied, by in record.sliced.shortfalls
         ]
     elif stage == PLACE:
         texts += ["%s: %.6g" % (reason, score) for _, score, reason in record.included]  # noqa: UP031 - as above
@@ -272,10 +271,12 @@ def _exclusion_messages(entries: Sequence[ExcludedItem]) -> list[str]:
 
 def _message(tokens: int, score: float, reason: object) -> str:
     name = type(reason).__name__
-    if isinstance(reason, (BudgetExceeded, NegativeTokens, CountCapExceeded)):
-        return _TEXTS[type(reason)].replace("%d", "%s") % tuple(
-            number_text(n) if isinstance(n, int) else n for n in reason
+    if isinstance(reason, CountCapExceeded):
+        return (
+            f"{name}: {reason.by} {reason.kind!r}, cap {number_text(reason.cap)}, {number_text(reason.count)} selected"
         )
+    if isinstance(reason, (BudgetExceeded, NegativeTokens)):
+        return _TEXTS[type(reason)].replace("%d", "%s") % tuple(map(number_text, reason))
     if isinstance(reason, PinnedOverride):
         return f"{name}: {number_text(tokens)} tokens requested, no room beside the pinned items"
     return f"{name}: score {score:.6g}"

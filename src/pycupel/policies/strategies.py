@@ -25,7 +25,7 @@ from pycupel.codecs.base import (
     map_of,
     must_be,
 )
-from pycupel.codecs.records import DERIVED, OPTIONAL, REQUIRED, Field, Record, camel, derive_fields, snake
+from pycupel.codecs.records import DERIVED, OPTIONAL, REQUIRED, Field, Implied, Record, camel, derive_fields, snake
 from pycupel.errors import DocumentError, InvalidArgumentError
 from pycupel.model import ContextKind, CountQuotaEntry, QuotaEntry, ScarcityBehavior
 from pycupel.model.checks import name_key, suggestion
@@ -34,6 +34,7 @@ from pycupel.protocols import Placer, Scorer, Shortener, Slicer, TimeProvider
 from pycupel.registry import CLOCKS, CURVES, PLACERS, SCORERS, SHORTENERS, SLICERS, Registry
 from pycupel.scorers.decay import Curve
 from pycupel.scorers.similarity import SimilarityScorer
+from pycupel.slicers.quota import redistributes
 from pycupel.text import one_line, quoted, shortened
 
 _RESERVED = ("type", "weight")
@@ -108,24 +109,28 @@ class Strategy(Codec):
         # Keyed by id, because a plug-in may not be hashable.
         self._built_in: dict[int, Record] = {}
 
-    def define(self, cls: type[Any], *fields: Field, **codecs: Codec) -> None:
+    def define(self, cls: type[Any], *fields: Field, build: Callable[..., Any] | None = None, **codecs: Codec) -> None:
         """Define a built-in type.
 
         Args:
             cls: The class.
-            fields: Fields whose name or description differs from that of the parameter.
+            fields: Fields whose name or description differs from that of the parameter, and those that only documents
+                have, which `build` takes.
+            build: Builds the value instead of the class.
             codecs: Codecs for parameters whose annotations are not specific enough.
         """
         own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
-        record = self._built_in[id(cls)] = self._derived(cls, *fields, *own)
+        record = self._built_in[id(cls)] = self._derived(cls, *fields, *own, build=build)
         self.related_keys |= {name: "" for field in record.fields for name in field.spellings}
 
     def record(self, cls: Any) -> Record:
         """Return the codec for the options of a registered class."""
         return self._built_in.get(id(cls)) or self._derived(cls)
 
-    def _derived(self, cls: Any, *fields: Field) -> Record:
+    def _derived(self, cls: Any, *fields: Field, build: Any = None) -> Record:
         derived = derive_fields(cls, self._types, fields, spell=_field_name)
+        parameters = {field.attribute for field in derived}
+        derived += [field for field in fields if field.attribute not in parameters]
         for field in derived:
             if field.attribute in _RESERVED:
                 raise InvalidArgumentError(
@@ -133,7 +138,7 @@ class Strategy(Codec):
                     "files"
                 )
         # A field of another type is not a misspelling: .NET writes the fields of all types.
-        return Record(cls, derived, other_keys=self._other_keys, related_keys=self.related_keys)
+        return Record(build or cls, derived, other_keys=self._other_keys, related_keys=self.related_keys)
 
     def _read(self, value: Any, context: Context) -> Any:
         if not isinstance(value, Mapping):
@@ -403,10 +408,37 @@ SLICER.define(slicers.KnapsackSlice, _MAX_CELLS)
 SLICER.define(slicers.GreedySlice)
 SLICER.define(slicers.MinScoreSlice)
 SLICER.define(slicers.StreamSlice)
-SLICER.define(slicers.QuotaSlice)
-SLICER.define(slicers.CountQuotaSlice)
-SLICER.define(
+
+
+def _define_quotas(cls: type[Any], entry: Any, cap: Field, *fields: Field, **codecs: Codec) -> None:
+    """Define a quota slicer. The entry for all other values is a field beside the list of entries."""
+    # Only the cap: nothing can be required of every value.
+    (limit,) = [
+        Field(cap.name, each.codec, description=cap.description, attribute=each.attribute)
+        for each in derive_fields(entry, _TYPES)
+        if each.attribute == cap.attribute
+    ]
+    named = adapted(list_of(_TYPES[entry]), write=lambda entries: [each for each in entries if not each.is_each])
+    every = Field("each", Record(entry.each, [limit]), None, "The cap of every value that no entry names.")
+
+    def build(entries: Any, *, each: Any = None, **options: Any) -> Any:
+        return cls(entries if each is None else [*entries, each], **options)
+
+    SLICER.define(cls, every, *fields, build=build, entries=named, by=_BY, **codecs)
+
+
+_define_quotas(
+    slicers.QuotaSlice,
+    QuotaEntry,
+    Field("maxPercent", DERIVED, attribute="cap", description="the maximum share of the budget for each value"),
+    Field("redistribute", FLAG, Implied(redistributes)),
+)
+_MOST = Field("capCount", DERIVED, description="the maximum number of selected items of each value")
+_define_quotas(slicers.CountQuotaSlice, CountQuotaEntry, _MOST)
+_define_quotas(
     slicers.CountConstrainedKnapsackSlice,
+    CountQuotaEntry,
+    _MOST,
     knapsack=Record(slicers.KnapsackSlice, SLICER.record(slicers.KnapsackSlice).fields),
 )
 

@@ -233,7 +233,7 @@ def _summary(report: SelectionReport, kinds: Kinds) -> Data:
         "notes": [*report.notes],
         "shortfalls": [
             [clipped(kind.value, _LONGEST_NAME), script_number(required), script_number(found)]
-            for kind, required, found in report.count_requirement_shortfalls
+            for kind, required, found, _ in report.count_requirement_shortfalls
         ],
         "times": [
             [clipped(stage, _LONGEST_NAME), script_number(items), script_number(duration)]

@@ -171,9 +171,9 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
         case PinnedOverride(displaced_by=content):
             title = "Would fit without the pinned items"
             why = f"displaced by {_row_number(content, positions) or _quoted(content)}"
-        case CountCapExceeded(kind=kind, cap=cap, count=chosen):
-            title = "Enough of its kind"
-            of_kind = "" if excluded.item.kind == kind else f" of kind {_quoted(kind)}"
+        case CountCapExceeded(kind=kind, cap=cap, count=chosen, by=by):
+            title = "Enough of its kind" if by == "kind" else f"Enough of one {by}"
+            of_kind = "" if by == "kind" and excluded.item.kind == kind else f" of {by} {_quoted(kind)}"
             why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
         case _:
             return Cause(short_name(reason), _fields(reason))
@@ -348,7 +348,7 @@ def render_summary(report: SelectionReport) -> str:
         lines += paragraph(f"left out: {reasons}", _SUMMARY_WIDTH)
     missing = [
         f"{count(found)} of {count(required)} {clipped(kind.value, 40)}"
-        for kind, required, found in report.count_requirement_shortfalls
+        for kind, required, found, _ in report.count_requirement_shortfalls
     ]
     if missing:
         lines += paragraph(f"too few: {listed(missing)}", _SUMMARY_WIDTH)
@@ -457,7 +457,7 @@ def _shortfalls(report: SelectionReport, page: Page) -> list[Line]:
     shortfalls = report.count_requirement_shortfalls
     if not shortfalls:
         return []
-    rows = [Row((page.kind(kind), page.count(required), page.count(found))) for kind, required, found in shortfalls]
+    rows = [Row((page.kind(kind), page.count(required), page.count(found))) for kind, required, found, _ in shortfalls]
     return [*page.heading("TOO FEW to meet a count requirement"), *page.table(("<kind", ">required", ">found"), rows)]
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.errors import SlicerConfigError, SlicerContractError
 from pycupel.kernels.order import indices_by_identity, maker
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import check_inner, checked_iterable, duplicate_kind, wrong_type
+from pycupel.model.checks import check_inner, checked_iterable, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 from pycupel.text import describe
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
-    from pycupel.model import CountQuotaEntry, QuotaConstraint, QuotaEntry
+    from pycupel.model import QuotaConstraint
 
 # The functions below call the internal methods of built-in slicers.
 # pyright: reportPrivateUsage=false
@@ -117,12 +117,12 @@ class IndexedSlicer(ABC):
         """Return advisory notes about a selection. `is_selected` has a 1 for each item in it."""
         return ()
 
-    def _for_kind(self, key: str) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
-        """Return this slicer with only the entries of one kind, for the partitions of `QuotaSlice`."""
+    def _for_group(self, key: str | None) -> IndexedSlicer:  # noqa: ARG002 - most slicers have no entries
+        """Return this slicer with only the entries of one kind or other group, for the partitions of `QuotaSlice`."""
         # CQ-03
         return self
 
-    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
+    def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:  # noqa: ARG002
         """Report unmet count requirements for kinds without candidates."""
         return ()
 
@@ -207,13 +207,18 @@ class DelegatingSlicer(IndexedSlicer):
         items: Sequence[ContextItem],
         scores: Sequence[float],
         budget: ContextBudget,
-        key: str | None = None,
+        engine: Slicer | None = None,
     ) -> InnerOffer:
-        """Offer some of the items to the engine; those of one kind to the engine's entries of that kind."""
-        engine = self.engine if key is None else restricted(self.engine, key)
-        return InnerOffer(engine, indices, [items[i] for i in indices], [scores[i] for i in indices], budget)
+        """InnerOffer some of the items to the engine, or to the one given."""
+        return InnerOffer(
+            self.engine if engine is None else engine,
+            indices,
+            [items[i] for i in indices],
+            [scores[i] for i in indices],
+            budget,
+        )
 
-    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
+    def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements of the engine for kinds without candidates."""
         return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
 
@@ -246,9 +251,9 @@ def advice_of(
     return slicer._advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
-def restricted(inner: Slicer, key: str) -> Slicer:
-    """Return an inner slicer with only the entries of one kind, if it has entries."""
-    return inner._for_kind(key) if isinstance(inner, IndexedSlicer) else inner
+def restricted(inner: Slicer, key: str | None) -> Slicer:
+    """Return an inner slicer with only the entries of one group, if it has entries."""
+    return inner._for_group(key) if isinstance(inner, IndexedSlicer) else inner
 
 
 @lru_cache(maxsize=512)
@@ -281,33 +286,6 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
             raise SlicerContractError(f"{name} returned {describe(item)} more often than it was given")
         found.append(free.pop())
     return found
-
-
-# The entries of quota slicers, and the partitions that they apply to.
-
-
-_Entry = TypeVar("_Entry", "QuotaEntry", "CountQuotaEntry")
-
-
-def checked_entries(entries: Any, entry_type: type[_Entry]) -> dict[str, _Entry]:
-    """Check the entries, and return them by folded kind, in order. Each kind may be listed once (QS-02, CQ-04)."""
-    name = entry_type.__name__
-    by_key: dict[str, _Entry] = {}
-    for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
-        if not isinstance(entry, entry_type):
-            raise wrong_type(f"entries[{i}]", f"a {name}", entry)
-        if entry.kind.key in by_key:
-            raise duplicate_kind("entries", entry.kind.value, SlicerConfigError)
-        by_key[entry.kind.key] = entry
-    return by_key
-
-
-def partition_by_kind(items: Sequence[ContextItem], order: Iterable[int] | None = None) -> dict[str, list[int]]:
-    """Group the indices by kind, kinds and items in order of appearance (QS-01), or in the `order` given."""
-    partitions: dict[str, list[int]] = {}
-    for i in range(len(items)) if order is None else order:
-        partitions.setdefault(items[i].kind.key, []).append(i)
-    return partitions
 
 
 # Ask any slicer for its quotas.

@@ -21,6 +21,7 @@ from pycupel.model import (
     ScarcityBehavior,
 )
 from pycupel.model.checks import one_of, rule, wrong_type
+from pycupel.model.groups import By, checked_quota_by, grouping, label_of, name_of
 from pycupel.model.kind import ScarcityLike
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
@@ -29,10 +30,9 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     check_slicer_nesting,
-    checked_entries,
-    partition_by_kind,
     restricted,
 )
+from pycupel.slicers._entries import Entries, Key, checked_entries, keys_of, partition
 from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice
@@ -43,7 +43,7 @@ class _Committed(NamedTuple):
     """Phase 1: the committed items, their number by kind, and the entries with too few candidates."""
 
     selected: list[int]
-    counts: dict[str, int]
+    counts: dict[Key, int]
     short: list[tuple[CountQuotaEntry, int]]
 
 
@@ -63,7 +63,13 @@ class CountingSlicer(DelegatingSlicer):
 
     entries: tuple[CountQuotaEntry, ...]
     scarcity: ScarcityBehavior
-    _by_key: dict[str, CountQuotaEntry]
+    by: By
+    _entries: Entries[CountQuotaEntry]
+
+    @property
+    def each(self) -> CountQuotaEntry | None:
+        """The entry for all values that no other entry names, if there is one."""
+        return self._entries.each
 
     @abstractmethod
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
@@ -72,16 +78,16 @@ class CountingSlicer(DelegatingSlicer):
     def _own_constraints(self) -> list[QuotaConstraint]:
         """Return the limits of the entries."""
         mode = QuotaConstraintMode.COUNT
-        return [QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count) for entry in self.entries]
+        return [
+            QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count, self.by) for entry in self.entries
+        ]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
         """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
-            unmet = tuple(
-                CountRequirementShortfall(entry.kind, entry.require_count, 0) for entry in self._requirements()
-            )
+            unmet = tuple(self._shortfall(entry, 0) for entry in self._requirements().values())
             return IndexSlice([], unmet + self._offer((), items, scores, budget).slice().shortfalls)
         committed = self._commit(items, scores)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
@@ -106,25 +112,28 @@ class CountingSlicer(DelegatingSlicer):
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
-        counts = Counter([item.kind.key for item in compress(items, is_selected)])
+        keys = keys_of(items, self.by)
+        counts = Counter(compress(keys, is_selected))
         rest = self._offer_rest(self._commit(items, scores).selected, items, scores, budget)
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
-        is_capped = any(counts[key] >= entry.cap_count for key, entry in self._by_key.items())
-        if is_capped or {item.kind.key for item in rest.items} != {item.kind.key for item in items}:
+        caps = {key: entry.cap_count for key in keys if (entry := self._entries.of(key)) is not None}
+        is_capped = any(counts[key] >= cap for key, cap in caps.items())
+        if is_capped or {keys[i] for i in rest.indices} != set(keys):
             return ()
         return rest.advice(is_selected)
 
-    def _for_kind(self, key: str) -> IndexedSlicer:
-        """Return this slicer with only the entries of one kind, by folded name."""
-        return self._with_entries([self._by_key[key]] if key in self._by_key else [], key)
+    def _for_group(self, key: Key) -> IndexedSlicer:
+        """Return this slicer with only the entries of one group."""
+        entry = self._entries.of(key)
+        return self._with_entries([] if entry is None else [entry], key)
 
     @abstractmethod
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:
         """Return this slicer with fewer entries. A subclass, whose constructor may differ, is returned as it is."""
 
-    def _judge_absent(self, present: Container[str]) -> tuple[CountRequirementShortfall, ...]:
-        """Report unmet count requirements for kinds without candidates."""
-        absent = [entry for entry in self._requirements() if entry.kind.key not in present]
+    def _judge_absent(self, present: Container[Key]) -> tuple[CountRequirementShortfall, ...]:
+        """Report unmet count requirements for groups without candidates."""
+        absent = [entry for key, entry in self._requirements().items() if key not in present]
         return (*(self._scarce(entry, 0) for entry in absent), *DelegatingSlicer._judge_absent(self, present))
 
     def _offer_rest(
@@ -134,24 +143,24 @@ class CountingSlicer(DelegatingSlicer):
         scores: Sequence[float],
         budget: ContextBudget,
     ) -> InnerOffer:
-        """Offer what the requirements leave: the other items, and the rest of the budget."""
+        """InnerOffer what the requirements leave: the other items, and the rest of the budget."""
         taken = set(committed)
         left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
         rest = [i for i in range(len(items)) if i not in taken]
         return self._offer(rest, items, scores, ContextBudget(budget.max_tokens, min(left, budget.max_tokens)))
 
-    def _requirements(self) -> list[CountQuotaEntry]:
-        return [entry for entry in self.entries if entry.require_count > 0]
+    def _requirements(self) -> dict[Key, CountQuotaEntry]:
+        return {key: entry for key, entry in self._entries.by_key.items() if entry.require_count > 0}
 
     def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
         """Take the best candidates of each entry, in order."""
         committed = _Committed([], {}, [])
         requirements = self._requirements()
-        partitions = partition_by_kind(items, descending(scores)) if requirements else {}
-        for entry in requirements:
-            best = partitions.get(entry.kind.key, [])[: entry.require_count]
+        partitions = partition(keys_of(items, self.by), descending(scores)) if requirements else {}
+        for key, entry in requirements.items():
+            best = partitions.get(key, [])[: entry.require_count]
             committed.selected.extend(best)
-            committed.counts[entry.kind.key] = len(best)
+            committed.counts[key] = len(best)
             if len(best) < entry.require_count:
                 committed.short.append((entry, len(best)))
         return committed
@@ -159,21 +168,26 @@ class CountingSlicer(DelegatingSlicer):
     def _scarce(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
         if self.scarcity is ScarcityBehavior.THROW:
             raise CountRequirementError(type(self).__name__, entry.kind.value, entry.require_count, satisfied)
-        return CountRequirementShortfall(entry.kind, entry.require_count, satisfied)
+        return self._shortfall(entry, satisfied)
+
+    def _shortfall(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
+        return CountRequirementShortfall(entry.kind, entry.require_count, satisfied, name_of(self.by))
 
     def _enforce_caps(
-        self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[str, int]
+        self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[Key, int]
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
         """Apply the caps (phase 3). Items committed in phase 1 count, but are never removed."""
         counts = dict(committed)
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
+        key_of, by = grouping(self.by), name_of(self.by)
         for i in walk:
-            key = items[i].kind.key
+            key = key_of(items[i])
             count = counts.get(key, 0)
-            entry = self._by_key.get(key)
+            entry = self._entries.of(key)
             if entry is not None and count >= entry.cap_count:
-                capped.append((i, CountCapExceeded(entry.kind.value, entry.cap_count, count)))
+                kind = label_of(self.by, items[i], key) if entry.is_each else entry.kind.value
+                capped.append((i, CountCapExceeded(kind, entry.cap_count, count, by)))
             else:
                 kept.append(i)
                 counts[key] = count + 1
@@ -201,7 +215,10 @@ class CountQuotaSlice(CountingSlicer):
     # CQ-07, CQ-17
 
     entries: tuple[CountQuotaEntry, ...]
-    """How many items of a kind are required and allowed; at most one entry for each kind."""
+    """How many items of a kind are required and allowed; at most one entry for each kind.
+
+    `CountQuotaEntry.each(cap_count=3)` is for every kind that no other entry names.
+    """
 
     inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects the rest; not a `KnapsackSlice`."""
@@ -214,8 +231,10 @@ class CountQuotaSlice(CountingSlicer):
     those with the most score per token), with `"score"` those with the highest scores.
     """
 
-    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
-    """The entries by folded kind."""
+    by: By = field(metadata={"check": checked_quota_by})
+    """What the entries name: "kind", "source", "metadata:KEY", or a function that takes an item."""
+
+    _entries: Entries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -226,8 +245,10 @@ class CountQuotaSlice(CountingSlicer):
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
         *,
         cap_order: _CapOrder = "inner",
+        by: By = "kind",
     ) -> None:
-        by_key = checked_entries(entries, CountQuotaEntry)
+        hold(self, by=checked_quota_by("by", by, SlicerConfigError))
+        checked = checked_entries(entries, CountQuotaEntry, self.by)
         if isinstance(inner, KnapsackSlice):
             raise SlicerConfigError(
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
@@ -235,8 +256,7 @@ class CountQuotaSlice(CountingSlicer):
                 argument="inner",
                 value=inner,
             )
-        entries = tuple(by_key.values())
-        hold(self, entries=entries, inner=inner, scarcity=scarcity, cap_order=cap_order, _by_key=by_key)
+        hold(self, entries=checked.all(), inner=inner, scarcity=scarcity, cap_order=cap_order, _entries=checked)
         check_fields(self, SlicerConfigError)
         check_slicer_nesting(self)
 
@@ -244,11 +264,12 @@ class CountQuotaSlice(CountingSlicer):
         """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:
         """Return this slicer with fewer entries."""
         if type(self) is not CountQuotaSlice:
             return self
-        return CountQuotaSlice(entries, restricted(self.inner, key), self.scarcity, cap_order=self.cap_order)
+        inner = restricted(self.inner, key)
+        return CountQuotaSlice(entries, inner, self.scarcity, cap_order=self.cap_order, by=self.by)
 
 
 @sealed
@@ -267,7 +288,10 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     """
 
     entries: tuple[CountQuotaEntry, ...]
-    """How many items of a kind are required and allowed; at most one entry for each kind."""
+    """How many items of a kind are required and allowed; at most one entry for each kind.
+
+    `CountQuotaEntry.each(cap_count=3)` is for every kind that no other entry names.
+    """
 
     knapsack: KnapsackSlice
     """The slicer that selects the rest."""
@@ -275,8 +299,10 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     scarcity: ScarcityBehavior = field(metadata=one_of(ScarcityBehavior))
     """What to do when a kind has fewer candidates than required."""
 
-    _by_key: dict[str, CountQuotaEntry] = field(init=False, repr=False, compare=False)
-    """The entries by folded kind."""
+    by: By = field(metadata={"check": checked_quota_by})
+    """What the entries name: "kind", "source", "metadata:KEY", or a function that takes an item."""
+
+    _entries: Entries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -285,11 +311,14 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         entries: Iterable[CountQuotaEntry],
         knapsack: KnapsackSlice = KnapsackSlice(),
         scarcity: ScarcityLike = ScarcityBehavior.DEGRADE,
+        *,
+        by: By = "kind",
     ) -> None:
-        by_key = checked_entries(entries, CountQuotaEntry)
+        hold(self, by=checked_quota_by("by", by, SlicerConfigError))
+        checked = checked_entries(entries, CountQuotaEntry, self.by)
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
-        hold(self, entries=tuple(by_key.values()), knapsack=knapsack, scarcity=scarcity, _by_key=by_key)
+        hold(self, entries=checked.all(), knapsack=knapsack, scarcity=scarcity, _entries=checked)
         check_fields(self, SlicerConfigError)
 
     @property
@@ -303,8 +332,8 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         # (CK-02).
         return descending(scores, selected)
 
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: str) -> IndexedSlicer:  # noqa: ARG002
+    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:  # noqa: ARG002
         """Return this slicer with fewer entries."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
-        return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity)
+        return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity, by=self.by)

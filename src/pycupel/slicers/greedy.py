@@ -115,7 +115,7 @@ class MinScoreSlice(DelegatingSlicer):
         """The notes of the inner slicer about the items that it was given."""
         return self._offer(self._kept(scores), items, scores, budget).advice(is_selected)
 
-    def _for_kind(self, key: str) -> IndexedSlicer:
+    def _for_group(self, key: str | None) -> IndexedSlicer:
         """Return this slicer with only the inner slicer's entries of one kind."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 

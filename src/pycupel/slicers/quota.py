@@ -1,4 +1,4 @@
-"""QuotaSlice: a share of the budget for each kind."""
+"""QuotaSlice: a share of the budget for each kind, source or other group."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.errors import SlicerConfigError
+from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.budget import percent_of
 from pycupel.model.checks import BOOLEAN, rule
+from pycupel.model.groups import By, checked_quota_by, grouping, label_of, noun_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
@@ -20,10 +22,9 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     check_slicer_nesting,
-    checked_entries,
-    partition_by_kind,
     restricted,
 )
+from pycupel.slicers._entries import Entries, Key, check_inner_by, checked_entries, keys_of, partition
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, one_line, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed
@@ -33,7 +34,7 @@ MAX_INNER_PERCENTAGES = 100
 
 
 class _Share(NamedTuple):
-    """The candidates of one kind, by index, with the tokens of their share and of their cap."""
+    """The candidates of one group, by index, with the tokens of their share and of their cap."""
 
     members: list[int]
     tokens: int
@@ -45,14 +46,16 @@ class _Share(NamedTuple):
 class QuotaSlice(DelegatingSlicer):
     """Gives every kind, listed or not, a fixed share of the budget, and lets `inner` select within each share.
 
-    A kind gets what its entry requires, and a part of the rest in proportion to the tokens of its candidates, up to its
-    cap. Shares are rounded down. A share that a kind does not use stays empty unless `redistribute=True`, and a kind
-    whose items have no tokens gets none.
+    With `by`, shares are for sources or other groups of items instead of kinds. A kind gets what its entry requires,
+    and a part of the rest in proportion to the tokens of its candidates, up to its cap. Shares are rounded down. A
+    share that a kind does not use stays empty unless `redistribute=True`, and a kind whose items have no tokens gets
+    none.
 
     Raises:
         TypeError: an argument has the wrong type.
-        SlicerConfigError: a kind is listed twice, more than 100 percent are required in total, or a `QuotaSlice` inside
-            this one requires more than 100 different percentages.
+        SlicerConfigError: a kind is listed twice, more than 100 percent are required in total, `by` is unknown, the
+            quotas of a slicer inside this one are by something else, or it requires more than 100 different
+            percentages.
     """
 
     # QS-05, QS-06
@@ -64,25 +67,42 @@ class QuotaSlice(DelegatingSlicer):
     """Whether `find_min_budget_for` accepts the slicer."""
 
     entries: tuple[QuotaEntry, ...]
-    """The minimum and maximum share of a kind in percent; at most one entry for each kind."""
+    """The minimum and maximum share of a kind in percent; at most one entry for each kind.
+
+    `QuotaEntry.each(cap=40)` is for every kind that no other entry names.
+    """
 
     inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects within each share."""
 
-    redistribute: bool = field(metadata=BOOLEAN)
-    """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap."""
+    by: By = field(metadata={"check": checked_quota_by})
+    """What the entries name: "kind", "source", "metadata:KEY", or a function that takes an item.
 
-    _by_key: dict[str, QuotaEntry] = field(init=False, repr=False, compare=False)
+    Kinds and sources are compared without ASCII case, metadata and results of a function as `str()`. Items without a
+    value are one group, "(none)", which only `QuotaEntry.each` names.
+    """
+
+    redistribute: bool = field(metadata=BOOLEAN)
+    """Whether to offer unused tokens to the kinds again, in order of their first item, each up to its cap.
+
+    By default only if `by` is not "kind": the specification leaves them empty.
+    """
+
+    _entries: Entries[QuotaEntry] = field(init=False, repr=False, compare=False)
     _requirements: tuple[tuple[float, int], ...] = field(init=False, repr=False, compare=False)
 
-    __repr__ = brief_repr
-
     def __init__(
-        self, entries: Iterable[QuotaEntry], inner: Slicer = GreedySlice(), *, redistribute: bool = False
+        self,
+        entries: Iterable[QuotaEntry],
+        inner: Slicer = GreedySlice(),
+        *,
+        by: By = "kind",
+        redistribute: bool | None = None,
     ) -> None:
-        by_key = checked_entries(entries, QuotaEntry)
+        hold(self, by=checked_quota_by("by", by, SlicerConfigError))
+        checked = checked_entries(entries, QuotaEntry, self.by)
         required = 0.0
-        for entry in by_key.values():
+        for entry in checked.all():
             required += entry.require
         if required > 100.0 + 1e-9:
             raise SlicerConfigError(
@@ -90,18 +110,30 @@ class QuotaSlice(DelegatingSlicer):
                 argument="entries",
                 value=required,
             )
-        hold(self, entries=tuple(by_key.values()), inner=inner, redistribute=redistribute, _by_key=by_key)
+        shares_rest = redistributes(self) if redistribute is None else redistribute
+        hold(self, entries=checked.all(), inner=inner, redistribute=shares_rest, _entries=checked)
         check_fields(self, SlicerConfigError)
         check_slicer_nesting(self)
+        check_inner_by(self)
         _check_percentages(self.inner)
         # Each percentage, the largest first, with the number of entries that require it.
-        requirements = sorted(Counter([entry.require for entry in by_key.values()]).items(), reverse=True)
+        requirements = sorted(Counter([entry.require for entry in self.entries]).items(), reverse=True)
         hold(self, _requirements=tuple(requirements))
+
+    @property
+    def each(self) -> QuotaEntry | None:
+        """The entry for all values that no other entry names, if there is one."""
+        return self._entries.each
+
+    def __repr__(self) -> str:
+        text = brief_repr(self)
+        implied = f", redistribute={self.redistribute})"
+        return text.removesuffix(implied) + ")" if self.redistribute == redistributes(self) else text
 
     def _own_constraints(self) -> list[QuotaConstraint]:
         """Return the limits of the entries."""
         mode = QuotaConstraintMode.PERCENTAGE
-        return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap) for entry in self.entries]
+        return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap, self.by) for entry in self.entries]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
@@ -109,10 +141,12 @@ class QuotaSlice(DelegatingSlicer):
         """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return self._offer((), items, scores, budget).slice()
-        shares = self._distribute(partition_by_kind(items), items, budget.target_tokens)
+        shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
         outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
         if self.redistribute:
             self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
+            if self.by != "kind" and type(self.inner) is GreedySlice:
+                _fill(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -123,15 +157,15 @@ class QuotaSlice(DelegatingSlicer):
         )
 
     def _distribute(
-        self, partitions: dict[str, list[int]], items: Sequence[ContextItem], target: int
-    ) -> dict[str, _Share]:
-        """Compute the share of each kind, with its candidates."""
+        self, partitions: dict[Key, list[int]], items: Sequence[ContextItem], target: int
+    ) -> dict[Key, _Share]:
+        """Compute the share of each group, with its candidates."""
         mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
         limits = self._limits(mass, target)
         return {key: _Share(members, *limits[key]) for key, members in partitions.items()}
 
-    def _limits(self, mass: Mapping[str, int], target: int) -> dict[str, tuple[int, int]]:
-        """Compute the tokens of each kind's share and cap, from the tokens of its candidates.
+    def _limits(self, mass: Mapping[Key, int], target: int) -> dict[Key, tuple[int, int]]:
+        """Compute the tokens of each group's share and cap, from the tokens of its candidates.
 
         DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass (QS-07, QS-08).
         """
@@ -142,13 +176,13 @@ class QuotaSlice(DelegatingSlicer):
             if not tokens:
                 break
             required += count * tokens
-        present = self._by_key.keys() & mass.keys()
-        require = {key: percent_of(target, self._by_key[key].require) for key in present}
-        cap = {key: percent_of(target, self._by_key[key].cap) for key in present}
+        present = {key: entry for key in mass if (entry := self._entries.of(key)) is not None}
+        require = {key: percent_of(target, entry.require) for key, entry in present.items()}
+        cap = {key: percent_of(target, entry.cap) for key, entry in present.items()}
         unassigned = max(0, target - required)
         grows = {key for key in mass if cap.get(key, target) > require.get(key, 0)}
         total_mass = sum(mass[key] for key in grows)
-        limits: dict[str, tuple[int, int]] = {}
+        limits: dict[Key, tuple[int, int]] = {}
         for key, tokens in mass.items():
             proportional = unassigned * tokens // total_mass if total_mass > 0 and key in grows else 0
             limit = cap.get(key, target)
@@ -156,15 +190,16 @@ class QuotaSlice(DelegatingSlicer):
         return limits
 
     def _offer_share(
-        self, key: str, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
+        self, key: Key, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
     ) -> InnerOffer:
         tokens = max(0, share.tokens)
-        return self._offer(share.members, items, scores, ContextBudget(max(share.cap, tokens), tokens), key)
+        budget = ContextBudget(max(share.cap, tokens), tokens)
+        return self._offer(share.members, items, scores, budget, restricted(self.inner, key))
 
     def _redistribute_rest(
         self,
-        shares: dict[str, _Share],
-        outcomes: dict[str, IndexSlice],
+        shares: dict[Key, _Share],
+        outcomes: dict[Key, IndexSlice],
         items: Sequence[ContextItem],
         scores: Sequence[float],
         target: int,
@@ -182,19 +217,20 @@ class QuotaSlice(DelegatingSlicer):
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
-        for key, share in self._distribute(partition_by_kind(items), items, budget.target_tokens).items():
-            kind = shortened(items[share.members[0]].kind.value)
+        noun, keys = noun_of(self.by), keys_of(items, self.by)
+        for key, share in self._distribute(partition(keys), items, budget.target_tokens).items():
+            value = label_of(self.by, items[share.members[0]], key)
+            kind, entry = shortened(value), self._entries.of(key)
             offer = self._offer_share(key, share, items, scores)
             inner = offer.notes()
-            text = f"the share of kind {kind} was {number_text(share.tokens)} tokens"
+            text = f"the share of {noun} {kind} was {number_text(share.tokens)} tokens"
             if self.redistribute:
-                text = f"kind {kind} may use {number_text(share.cap)} tokens"
-            elif key in self._by_key and share.tokens == share.cap < budget.target_tokens:
+                text = f"{noun} {kind} may use {number_text(share.cap)} tokens"
+            elif entry is not None and share.tokens == share.cap < budget.target_tokens:
                 # The cap decided, so it can be named as the user wrote it.
                 whole, used = number_text(budget.target_tokens), number_text(offer.slice().tokens(items))
-                limit = f"{self._by_key[key].cap:g}% of the {whole} tokens left by pinned items"
-                name = one_line(items[share.members[0]].kind.value)
-                text = f"{limit} is {number_text(share.cap)}; {name} has {used}"
+                limit = f"{entry.cap:g}% of the {whole} tokens left by pinned items"
+                text = f"{limit} is {number_text(share.cap)}; {one_line(value)} has {used}"
             for i in share.members:
                 notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
@@ -215,13 +251,14 @@ class QuotaSlice(DelegatingSlicer):
             )
         if not items or budget.target_tokens <= 0:
             return
-        required = [entry for entry in self.entries if entry.require > 0.0]
-        present = {item.kind.key for item in items} if required else ()
-        absent = [entry for entry in required if entry.kind.key not in present]
+        required = {key: entry for key, entry in self._entries.by_key.items() if entry.require > 0.0}
+        present = set(keys_of(items, self.by)) if required else ()
+        absent = [entry for key, entry in required.items() if key not in present]
+        noun = noun_of(self.by)
         for entry in absent[:1]:
             yield (
-                f"no candidate has kind {shortened(entry.kind.value)}, for which QuotaSlice requires "
-                f"{entry.require:g} percent of the budget{_more(absent)}; correct the kind, or leave out the entry"
+                f"no candidate has {noun} {shortened(entry.kind.value)}, for which QuotaSlice requires "
+                f"{entry.require:g} percent of the budget{_more(absent)}; correct the {noun}, or leave out the entry"
             )
         if not self.redistribute and type(self.inner) is GreedySlice:
             yield from self._unused(items, budget.target_tokens, is_selected)
@@ -233,32 +270,61 @@ class QuotaSlice(DelegatingSlicer):
         fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
         if not fitting:
             return
-        mass: dict[str, int] = defaultdict(int)
+        mass: dict[Key, int] = defaultdict(int)
+        key_of = grouping(self.by)
         for item in items:
-            mass[item.kind.key] += item.tokens
+            mass[key_of(item)] += item.tokens
         limits = self._limits(mass, target)
         room = {key: cap for key, (_, cap) in limits.items()}
         for item in compress(items, is_selected):
-            room[item.kind.key] -= item.tokens
-        starved = Counter([item.kind.key for item in fitting if item.tokens <= room[item.kind.key]])
+            room[key_of(item)] -= item.tokens
+        starved = Counter([key_of(item) for item in fitting if item.tokens <= room[key_of(item)]])
         for key, _ in starved.most_common(1):
-            kind = next(item.kind.value for item in fitting if item.kind.key == key)
+            kind = next(label_of(self.by, item, key) for item in fitting if key_of(item) == key)
             excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
                 f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
-                f"the share of kind {shortened(kind)} was {number_text(limits[key][0])} tokens; "
+                f"the share of {noun_of(self.by)} {shortened(kind)} was {number_text(limits[key][0])} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )
 
-    def _for_kind(self, key: str) -> IndexedSlicer:
-        """Return this slicer with only the entries of one kind, by folded name."""
+    def _for_group(self, key: Key) -> IndexedSlicer:
+        """Return this slicer with only the entries of one group inside it."""
         inner = restricted(self.inner, key)
         if inner is self.inner or type(self) is not QuotaSlice:
             return self
-        # This is called for each kind, and `replace` would check all entries again.
+        # This is called for each group, and `replace` would check all entries again.
         slicer = copy(self)
         hold(slicer, inner=inner)
         return slicer
+
+
+def redistributes(slicer: QuotaSlice) -> bool:
+    """Whether a slicer offers unused tokens again by default: shares by token mass say little about sources."""
+    return slicer.by != "kind"
+
+
+def _fill(
+    shares: dict[Key, _Share],
+    outcomes: dict[Key, IndexSlice],
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    target: int,
+) -> None:
+    """Add whatever still fits under its cap and the target, the best first.
+
+    Sharing the rest goes through the groups once, and a later group may leave room that an earlier one could use.
+    """
+    used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
+    rest = target - sum(used.values())
+    group = {i: key for key, share in shares.items() for i in share.members}
+    taken = {i for outcome in outcomes.values() for i in outcome.selected}
+    for i in descending(scores):
+        key, tokens = group[i], items[i].tokens
+        if i not in taken and tokens <= rest and 0 < shares[key].cap >= used[key] + tokens:
+            outcomes[key].selected.append(i)
+            used[key] += tokens
+            rest -= tokens
 
 
 def _check_percentages(slicer: object) -> None:

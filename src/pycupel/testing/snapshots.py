@@ -110,7 +110,7 @@ def _order(left: Sequence[ContextItem], right: Sequence[ContextItem]) -> list[st
 
 def _shortfalls(report: SelectionReport) -> str:
     shortfalls = report.count_requirement_shortfalls
-    return ", ".join(f"{found} of {required} {kind}" for kind, required, found in shortfalls) or "none"
+    return ", ".join(f"{found} of {required} {kind}" for kind, required, found, _ in shortfalls) or "none"
 
 
 def _budget(report: SelectionReport) -> str:

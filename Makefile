@@ -60,7 +60,8 @@ test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environ
 fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for some seconds
 	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1 & pipelines=$$!; \
 	  $(BIN)/python -m tests.fuzz.readers --minutes 0.1; readers=$$?; \
-	  wait $$pipelines && exit $$readers
+	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 10; histories=$$?; \
+	  wait $$pipelines && [ $$readers = 0 ] && exit $$histories
 
 format: setup ## format the code
 	@$(BIN)/ruff check --fix-only --quiet .

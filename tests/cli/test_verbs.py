@@ -782,3 +782,16 @@ def test_count_says_if_items_claim_another_number(call: Call) -> None:
     done = call("count", "-", "--counter", "estimator", text='{"content": "a b", "tokens": 70}\n{"content": "c"}')
     assert "stdin: counted from the contents; the items themselves say 70\n" in done.err
     assert "themselves" not in call("count", "-", text='{"content": "a"}').err
+
+
+# --- requests of Bedrock
+
+
+def test_a_request_of_bedrock(call: Call) -> None:
+    messages = [{"role": "user", "content": [{"text": "Hi."}]}]
+    tools = {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
+    request = {"modelId": "anthropic.claude-sonnet-4-5", "system": [{"text": "Be brief."}], "messages": messages}
+    text = json.dumps({**request, "toolConfig": tools, "inferenceConfig": {"maxTokens": 500}})
+    assert call("count", "-", text=text).code == 0
+    assert call("lint", "-", text=text).code == 0
+    assert json.loads(call("trim", "-", "-b", "4000", text=text).out) == json.loads(text)

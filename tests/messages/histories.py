@@ -1,4 +1,4 @@
-"""Histories of agents for Hypothesis: what applications really send, for each of the five providers.
+"""Histories of agents for Hypothesis: what applications really send, for each of the seven providers.
 
 `histories(provider)` draws lists of dicts that the provider accepts: several system prompts (in the middle, too, where
 the provider allows it), one or several turns, parallel calls with results in any order, answers between exchanges,
@@ -20,11 +20,13 @@ from hypothesis import strategies as st
 
 from pycupel.messages.options import ProviderName
 
-__all__ = ["PROVIDERS", "Message", "histories"]
+__all__ = ["PROVIDERS", "Message", "author", "break_history", "histories"]
 
 Message = dict[str, Any]
 
-PROVIDERS: tuple[ProviderName, ...] = ("openai", "responses", "anthropic", "gemini", "mistral")
+PROVIDERS: tuple[ProviderName, ...] = (
+    *("openai", "responses", "anthropic", "gemini", "mistral", "converse", "interactions"),
+)
 
 TEXTS = ("continue", "continue", "yes", "What is in the log?", "Schreibe es größer: 漢字 🙂", "def f(): ...", "a\nb")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -192,12 +194,82 @@ class Gemini:
         return [{"text": "Hm.", "thought": True}] if thinks else []
 
 
+class Converse:
+    greets = False
+    speaks_before_calls = False
+
+    def system(self, text: str) -> list[Message]:
+        return []
+
+    def user(self, text: str, *, picture: bool) -> list[Message]:
+        image = [{"image": {"format": "png", "source": {"bytes": PIXEL}}}] if picture else []
+        return [{"role": "user", "content": [{"text": text or "continue"}, *image, *self._point(text)]}]
+
+    def assistant(self, text: str, *, thinks: bool) -> list[Message]:
+        return [{"role": "assistant", "content": [*self._thought(thinks=thinks), {"text": text or "Done."}]}]
+
+    def exchange(self, exchange: Exchange) -> list[Message]:
+        said = [{"text": exchange.text}] if exchange.text else []
+        calls = [{"toolUse": {"toolUseId": each, "name": name, "input": {"q": 1}}} for each, name in exchange.calls]
+        message = {"role": "assistant", "content": [*self._thought(thinks=exchange.thinks), *said, *calls]}
+        results: list[Message] = [
+            {"toolResult": {"toolUseId": exchange.calls[index][0], "content": [self._told(index)]}}
+            for index in exchange.answered
+        ]
+        remark = [{"text": exchange.remark}] if exchange.remark else []
+        return [message, {"role": "user", "content": results + remark}] if results else [message]
+
+    def _told(self, index: int) -> Message:
+        return {"json": {"result": index}} if index % 2 else {"text": f"result {index}"}
+
+    def _point(self, text: str) -> list[Message]:
+        return [{"cachePoint": {"type": "default"}}] if text == "yes" else []
+
+    def _thought(self, *, thinks: bool) -> list[Message]:
+        return [{"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": PIXEL}}}] if thinks else []
+
+
+class Interactions:
+    greets = True
+    speaks_before_calls = True
+
+    def system(self, text: str) -> list[Message]:
+        return []
+
+    def user(self, text: str, *, picture: bool) -> list[Message]:
+        image = [{"type": "image", "data": PIXEL, "mime_type": "image/png"}] if picture else []
+        return [{"type": "user_input", "content": [{"type": "text", "text": text}, *image]}]
+
+    def assistant(self, text: str, *, thinks: bool) -> list[Message]:
+        return [*self._thought(thinks=thinks), {"type": "model_output", "content": [{"type": "text", "text": text}]}]
+
+    def exchange(self, exchange: Exchange) -> list[Message]:
+        said = [{"type": "model_output", "content": [{"type": "text", "text": exchange.text}]}] if exchange.text else []
+        calls = [
+            {"type": "function_call", "id": each, "name": name, "arguments": {"q": 1}} for each, name in exchange.calls
+        ]
+        results: list[Message] = [
+            {"type": "function_result", "call_id": exchange.calls[index][0], "result": self._told(index)}
+            for index in exchange.answered
+        ]
+        return [*self._thought(thinks=exchange.thinks), *said, *calls, *results]
+
+    def _told(self, index: int) -> Any:
+        return [f"result {index}", {"rows": [index]}, [{"type": "text", "text": f"result {index}"}]][index % 3]
+
+    def _thought(self, *, thinks: bool) -> list[Message]:
+        summary = [{"type": "text", "text": "Hm."}]
+        return [{"type": "thought", "signature": PIXEL, "summary": summary}] if thinks else []
+
+
 WRITERS: dict[str, Writer] = {
     "openai": OpenAI(),
     "responses": Responses(),
     "anthropic": Anthropic(),
     "gemini": Gemini(),
     "mistral": Mistral(),
+    "converse": Converse(),
+    "interactions": Interactions(),
 }
 
 
@@ -216,6 +288,7 @@ class Features:
     end: str
 
 
+_FLAGS = ("greeting", "thinks", "pictures", "empty", "reminders", "talks", "remarks")
 FEATURES = st.builds(
     Features,
     prompts=st.integers(0, 2),
@@ -243,6 +316,8 @@ class _Author:
         self._features = features
         self._random = Random(seed)
         self._ids = 0
+        # Where two messages of a role may not follow each other.
+        self._alternates = provider == "converse"
         self.messages: list[Message] = []
 
     def write(self, sizes: list[int]) -> list[Message]:
@@ -259,7 +334,7 @@ class _Author:
         return self.messages
 
     def _user(self) -> None:
-        for _ in range(self._random.choice((1, 1, 1, 2))):
+        for _ in range(1 if self._alternates else self._random.choice((1, 1, 1, 2))):
             self.messages += self._writer.user(self._text(), picture=self._features.pictures and self._maybe())
 
     def _turn(self, size: int) -> None:
@@ -271,7 +346,7 @@ class _Author:
 
     def _answer(self) -> None:
         self._reminder()
-        for _ in range(self._random.choice((1, 1, 1, 2))):
+        for _ in range(1 if self._alternates else self._random.choice((1, 1, 1, 2))):
             self.messages += self._writer.assistant(self._text(), thinks=self._thinks())
         if self._provider in ("openai", "responses") and self._features.reminders and self._maybe():
             self.messages += self._writer.system("Remember the rules.")
@@ -324,10 +399,28 @@ def histories(draw: st.DrawFn, provider: str, *, broken: bool = False) -> list[M
     return messages
 
 
+def author(provider: str, random: Random) -> list[Message]:
+    """Write a history without Hypothesis, which takes a tenth of the time."""
+    flags: Any = {name: random.random() < 0.5 for name in _FLAGS}
+    end = random.choice(("question", "exchange", "open", "answer"))
+    features = Features(prompts=random.randint(0, 2), **flags, end=end)
+    sizes = [random.randint(0, 4) for _ in range(random.randint(1, 6))]
+    return _Author(provider, features, random.randrange(2**16)).write(sizes)
+
+
+def break_history(random: Random, messages: list[Message]) -> None:
+    """Lose, double or move a message."""
+    index, other = random.randrange(len(messages) + 1), random.randrange(len(messages) + 1)
+    _harm(messages, index, other, random.choice(("lose", "double", "move")))
+
+
 def _break(draw: st.DrawFn, messages: list[Message]) -> None:
     index = draw(st.integers(0, max(0, len(messages) - 1)))
     other = draw(st.integers(0, len(messages)))
-    harm = draw(st.sampled_from(("lose", "double", "move")))
+    _harm(messages, index, other, draw(st.sampled_from(("lose", "double", "move"))))
+
+
+def _harm(messages: list[Message], index: int, other: int, harm: str) -> None:
     lost = [] if harm == "double" else messages[index : index + 1]
     copy = [] if harm == "lose" else messages[index : index + 1]
     del messages[index : index + len(lost)]

@@ -359,7 +359,7 @@ def test_every_provider_has_prices(provider: str) -> None:
 def test_an_unknown_provider_is_refused(provider: Any, hint: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         count_messages([], provider)
-    names = "auto, openai, responses, anthropic, gemini, mistral"
+    names = "auto, openai, responses, anthropic, gemini, mistral, converse, interactions"
     assert str(caught.value) == f"provider must be one of {names}, not {provider!r}{hint}"
     assert caught.value.argument == "provider"
 

@@ -541,7 +541,10 @@ def test_a_message_without_content_is_told_how_to_be_empty() -> None:
 
 
 def test_an_unknown_provider_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="auto, openai, responses, anthropic, gemini, mistral, not 'cohere'"):
+    with pytest.raises(
+        InvalidArgumentError,
+        match="auto, openai, responses, anthropic, gemini, mistral, converse, interactions, not 'cohere'",
+    ):
         lint_messages([], "cohere")  # type: ignore[arg-type]
 
 

@@ -127,6 +127,7 @@ def test_kinds_add_up_to_the_total(provider: ProviderName) -> None:
     history = [*writer.system("Be brief."), *writer.user("Go.", picture=True)]
     for n in range(5):
         history += writer.exchange(Exchange(((f"call{n:05d}", "read"),), (0,), text="Let me see.", thinks=True))
+    history += writer.assistant("So.", thinks=False)
     history += writer.user("And now?", picture=False)
     selection = select(history, 100_000, provider=provider)
     usage = selection.usage

@@ -46,12 +46,16 @@ def result_places(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
             yield message, "content"
         elif message.get("type") == "function_call_output":
             yield message, "output"
+        elif message.get("type") == "function_result":
+            yield message, "result"
         blocks = message.get("content") or message.get("parts") or ()
         for block in blocks if isinstance(blocks, list) else ():
             if block.get("type") == "tool_result":
                 yield block, "content"
             elif "function_response" in block:
                 yield block["function_response"], "response"
+            elif "toolResult" in block:
+                yield block["toolResult"], "content"
 
 
 def call_places(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
@@ -66,6 +70,8 @@ def call_places(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
                 yield block, "input"
             elif "function_call" in block:
                 yield block["function_call"], "args"
+            elif "toolUse" in block:
+                yield block["toolUse"], "input"
 
 
 def long_text(random: Random) -> str:
@@ -86,6 +92,9 @@ def long_histories(draw: st.DrawFn, provider: str, *, broken: bool = False) -> l
         is_error, has_picture = random.random() < 0.1, random.random() < 0.1
         if name == "response":
             place[name] = {"error" if is_error else "result": text}
+        elif "toolUseId" in place:
+            place[name] = [{"text": text}] if random.random() < 0.5 else [{"json": {"lines": text.splitlines()}}]
+            place.update({"status": "error"} if is_error else {})
         elif place.get("type") == "tool_result":
             place[name] = [{"type": "text", "text": text}, IMAGE] if has_picture else text
             place.update({"is_error": True} if is_error else {})

@@ -123,3 +123,31 @@ def test_messages_on_lines_of_their_own_are_one_history() -> None:
 )
 def test_other_objects_are_ignored(row: Row) -> None:
     assert read(row) == ()
+
+
+def test_requests_of_bedrock() -> None:
+    messages = [{"role": "user", "content": [{"text": "Hi."}]}]
+    spec = {"toolSpec": {"name": "look", "inputSchema": {"json": {}}}}
+    request = {"modelId": "anthropic.claude-sonnet-4-5", "messages": messages, "system": [{"text": "Be brief."}]}
+    reply = {"role": "assistant", "content": [{"text": "So."}]}
+    usage = {"inputTokens": 5, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheWriteInputTokens": 4}
+    row = {
+        "request": {**request, "toolConfig": {"tools": [spec]}},
+        "response": {"output": {"message": reply}, "usage": usage},
+    }
+    [history] = read_log([json.dumps(row)]).histories
+    assert (history.provider, history.messages, history.tools) == ("converse", (*messages, reply), (spec,))
+    [call] = history.calls
+    assert (call.model, call.prompt_tokens, call.output_tokens) == ("anthropic.claude-sonnet-4-5", 12, 2)
+    assert (call.cache_read_tokens, call.cache_write_tokens) == (3, 4)
+
+
+def test_requests_of_interactions() -> None:
+    steps = [{"type": "user_input", "content": [{"type": "text", "text": "Hi."}]}]
+    reply = {"type": "model_output", "content": [{"type": "text", "text": "So."}]}
+    usage = {"total_input_tokens": 5, "total_output_tokens": 2, "total_cached_tokens": 3}
+    row = {"request": {"model": "gemini-3-pro", "input": steps}, "response": {"steps": [reply], "usage": usage}}
+    [history] = read_log([json.dumps(row)]).histories
+    assert (history.provider, history.messages) == ("interactions", (*steps, reply))
+    [call] = history.calls
+    assert (call.prompt_tokens, call.output_tokens, call.cache_read_tokens) == (5, 2, 3)

@@ -144,7 +144,9 @@ def messages() -> None:
     """Chat histories may be lists of any mappings or objects."""
     selection = select_messages(history, 8_000, provider="openai", policy="chat", unit="turn", too_large="error")
     assert_type(selection, MessageSelection)
-    assert_type(selection.provider, Literal["openai", "responses", "anthropic", "gemini", "mistral"])
+    assert_type(
+        selection.provider, Literal["openai", "responses", "anthropic", "gemini", "mistral", "converse", "interactions"]
+    )
     again = select_messages(history, budget, previous=selection, explain=True)
     assert_type(again.report, SelectionReport)
     for finding in lint_messages(history, provider="anthropic"):

@@ -263,9 +263,9 @@ def _counter(name: str) -> Any:
 # Read chat histories: messages, a request, or a request on each line.
 
 
-_REPLY_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
-# Where Gemini's requests have them.
-_OPTIONS = ("generationConfig", "generation_config", "config")
+_REPLY_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens")
+# Where requests of Gemini and Bedrock have them.
+_OPTIONS = ("generationConfig", "generation_config", "config", "inferenceConfig")
 
 
 class Conversation(NamedTuple):
@@ -295,7 +295,8 @@ class Conversation(NamedTuple):
         if not isinstance(system, str | list | dict | None):
             problem = f"the system prompt must be a string, blocks or a message, not {describe_value(system)}"
             raise DocumentError(f"record {self.number}: {problem}")
-        model = (self.request or {}).get("model")
+        request = self.request or {}
+        model = request.get("model") or request.get("modelId")
         return {"system": system, "tools": tools or None, "model": model if isinstance(model, str) else None}
 
     @property

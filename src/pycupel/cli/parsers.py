@@ -182,7 +182,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--provider": {
         "default": "auto",
         "metavar": "NAME",
-        "help": "openai, responses, anthropic, gemini or mistral; default: detected",
+        "help": "openai, responses, anthropic, gemini, mistral, converse or interactions; default: detected",
     },
     "--json": {"action": "store_true", "help": "JSON instead of a table"},
     "--html": {"metavar": "FILE", "help": "write an HTML page instead; - for stdout"},

@@ -137,7 +137,7 @@ def select_messages(
         messages: The history: dicts or the SDK's objects, which are only read.
         budget: The limits; or a number of tokens, where a history that exceeds it is cut to what must stay plus 65 % of
             the remaining tokens; or a share of what the model takes as input, such as "75%".
-        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        provider: openai, responses, anthropic, gemini, mistral, converse or interactions; auto detects it.
         model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted, and whose
             rules apply if the messages fit several providers. If it is known, its limits apply beside the budget.
         policy: How to rank the history: a policy, a pipeline, or the name of a preset.
@@ -354,7 +354,7 @@ def lint_messages(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are not changed.
-        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        provider: openai, responses, anthropic, gemini, mistral, converse or interactions; auto detects it.
         model: The model's name, which helps "auto" to tell apart providers whose messages look alike.
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages; an empty list if there are none.
@@ -397,7 +397,7 @@ def to_items(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are not changed.
-        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        provider: openai, responses, anthropic, gemini, mistral, converse or interactions; auto detects it.
         model: The model's name, as `pycupel.tokens.get_counter` takes it. It decides how tokens are counted.
         unit: "auto" for an item per message or exchange, "turn" for an item per turn.
         counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.

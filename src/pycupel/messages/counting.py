@@ -11,12 +11,22 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.fields import ContentError, as_json, field, filled, is_filled, is_list, rewritten
+from pycupel.fields import ContentError, as_json, field, filled, is_list, rewritten
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, checked_list
 from pycupel.messages.parts import MessageView, Part, PartReader
 from pycupel.messages.providers._base import CACHED, OUTSIDE, Provider
-from pycupel.messages.providers._tables import CACHE_CONTROL, CALL, FILE, IMAGE, RESULT, TEXT, THINKING, TOOL
+from pycupel.messages.providers._tables import (
+    CACHE_CONTROL,
+    CACHE_POINT,
+    CALL,
+    FILE,
+    IMAGE,
+    RESULT,
+    TEXT,
+    THINKING,
+    TOOL,
+)
 from pycupel.model import ContextBudget
 from pycupel.model.checks import name_key, wrong_type
 from pycupel.text import describe
@@ -136,8 +146,8 @@ def count_messages(
     Args:
         messages: The history: dicts or objects from the provider's library. Unknown fields cost nothing;
             parts of unknown types count as their JSON.
-        provider: openai, responses, anthropic, gemini or mistral, which differ in what they add to the text; auto
-            detects it.
+        provider: openai, responses, anthropic, gemini, mistral, converse or interactions, which differ in what they
+            add to the text; auto detects it.
         counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
@@ -167,7 +177,7 @@ def tokens_by_kind(
 
     Args:
         messages: The history: dicts or the SDK's objects, which are not changed.
-        provider: openai, responses, anthropic, gemini or mistral; auto detects it.
+        provider: openai, responses, anthropic, gemini, mistral, converse or interactions; auto detects it.
         counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
             provider decide.
         model: The model's name, as `get_counter` takes it.
@@ -252,7 +262,7 @@ def checked_extras(system: Any, tools: Any) -> list[Any]:
 def view_extras(system: Any, definitions: Iterable[Any]) -> MessageView:
     """View the system prompt and the definitions of tools like a message."""
     blocks = system if is_list(system) else [system]
-    cached = sum(is_filled(field(each, CACHE_CONTROL)) for each in (*blocks, *definitions))
+    cached = sum(filled(each, CACHE_CONTROL, CACHE_POINT) is not None for each in (*blocks, *definitions))
     return MessageView(OUTSIDE, "system", "", 0, marks=(CACHED,) * cached)
 
 
@@ -285,9 +295,13 @@ def _definition(tool: Any, n: int) -> str:
 
 def _as_text(tool: Any) -> str:
     """Write a definition as JSON, unless it is a function, which Gemini also takes."""
+    if filled(tool, CACHE_POINT) is not None:
+        return ""
+    specified = filled(tool, "toolSpec")
+    tool = tool if specified is None else specified
     schema = filled(tool, "input_schema", "inputSchema")
     if schema is not None:
-        # Anthropic's shape and MCP's. The other fields are for the client.
+        # Anthropic's shape, MCP's and Converse's. The other fields are for the client.
         return as_json({"name": field(tool, "name"), "description": field(tool, "description"), "input_schema": schema})
     if isinstance(tool, (FunctionType, MethodType)):
         return f"{tool.__name__} {tool.__annotations__} {tool.__doc__ or ''}"

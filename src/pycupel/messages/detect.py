@@ -10,7 +10,15 @@ from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._base import Provider
 from pycupel.messages.providers._shapes import message_in
-from pycupel.messages.providers._tables import CALL_LISTS, ITEM_TYPES, LANGCHAIN_ROLES, PART_TYPES, TOOL_ROLES, Prices
+from pycupel.messages.providers._tables import (
+    CALL_LISTS,
+    ITEM_TYPES,
+    LANGCHAIN_ROLES,
+    PART_TYPES,
+    STEP_TYPES,
+    TOOL_ROLES,
+    Prices,
+)
 from pycupel.model.checks import checked_name
 
 # The most that the chat templates of open models add.
@@ -18,6 +26,8 @@ _CHAT_TEMPLATES = Prices(message=6, name=1, call=30)
 
 # Signed thoughts are Anthropic's, unless the other messages or the model are someone else's.
 SIGNED = "signed"
+# Calls that are items of Responses and steps of Interactions; without other steps, they are Responses'.
+_SHARED = "shared"
 
 
 def resolve_provider(messages: Sequence[Any], provider: Any, model: str | None = None) -> Provider:
@@ -58,7 +68,7 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
         ProviderAmbiguousError: messages look like those of different providers.
     """
     seen: dict[str, int] = {}
-    signed: int | None = None
+    weak: dict[str, int] = {}
     for index, message in enumerate(messages):
         role = message.get("role") if message.__class__ is dict else None
         if role.__class__ is str and role != "model":
@@ -70,12 +80,12 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
                 seen.setdefault("openai", index)
                 continue
         provider = _mark(message)
-        if provider == SIGNED:
-            signed = index if signed is None else signed
-        elif provider is not None:
-            seen.setdefault(provider, index)
-    if signed is not None and not seen and (model_provider is None or model_provider.name != "mistral"):
-        seen["anthropic"] = signed
+        if provider is not None:
+            (weak if provider in (SIGNED, _SHARED) else seen).setdefault(provider, index)
+    if SIGNED in weak and not seen and (model_provider is None or model_provider.name != "mistral"):
+        seen["anthropic"] = weak[SIGNED]
+    if _SHARED in weak and "interactions" not in seen:
+        seen.setdefault("responses", weak[_SHARED])
     if len(seen) > 1:
         where = ", ".join(f"messages[{index}] looks like {provider}" for provider, index in seen.items())
         choices = " or ".join(f"provider={provider!r}" for provider in seen)
@@ -95,6 +105,8 @@ def _mark(message: Any) -> str | None:
     if role is None:
         # An item of an unknown type may be anyone's.
         is_reference = kind is None and field(message, "id") is not None and message_in(message) is None
+        if kind in STEP_TYPES:
+            return _SHARED if kind in ITEM_TYPES else "interactions"
         return "responses" if is_reference or kind == "message" or kind in ITEM_TYPES else None
     if role in TOOL_ROLES or any(is_filled(field(message, name)) for name in (CALL_LISTS[0], "function_call")):
         return "openai"
@@ -107,6 +119,9 @@ def _mark(message: Any) -> str | None:
 def provider_of_part(part: Any) -> str | None:
     """Return the only provider that has parts of this type, or `SIGNED`; None if several have."""
     kind = text_of(part, "type")
+    if not kind and field(part, "type") is None and not isinstance(part, str):
+        # Only Converse's blocks have no type; Gemini's parts are not in `content`.
+        return "converse"
     if kind == "thinking":
         # Mistral has thinking parts, too. Anthropic's always have a signature, and a text.
         is_signed = is_filled(field(part, "signature")) and not is_list(field(part, "thinking"))

@@ -24,7 +24,9 @@ from pycupel.protocols import Scorer, Shortener, Slicer, checked_shortener
 from pycupel.scorers._traits import bind_query
 from pycupel.text import quoted
 
-ResolvedProviderName: TypeAlias = Literal["openai", "responses", "anthropic", "gemini", "mistral"]
+ResolvedProviderName: TypeAlias = Literal[
+    "openai", "responses", "anthropic", "gemini", "mistral", "converse", "interactions"
+]
 """The names of the providers."""
 
 ProviderName: TypeAlias = Literal["auto", ResolvedProviderName]

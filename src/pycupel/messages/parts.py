@@ -345,10 +345,14 @@ class PartReader:
         is_error = get("is_error") is True or _text(get("status")) == "error"
         if isinstance(value, str):
             return is_error, value, 0
+        if name == "result" and value is not None and not _are_parts(value):
+            return is_error, as_json(value), 0
         said: list[str] = []
         beside = 0
         for piece in value if is_list(value) else [value]:
             text = piece if isinstance(piece, str) else field(piece, "text")
+            if text is None and field(piece, "json") is not None:
+                text = as_json(field(piece, "json"))
             if isinstance(text, str):
                 said.append(text)
             elif piece is not None:
@@ -392,7 +396,10 @@ class PartReader:
             total = self._escapes(members.get("content"))
         for name in _known(members):
             value = members[name]
-            if FIELDS[name].how != "nested":
+            if name == "result" and not isinstance(value, str) and not _are_parts(value):
+                # Interactions' functions and tools return a text, parts, or any structure.
+                texts.append(_json(value, name))
+            elif FIELDS[name].how != "nested":
                 total += self._field(name, members, texts)
             elif value.__class__ is str:
                 texts.append(value)
@@ -441,6 +448,10 @@ class PartReader:
         of_kind = IMAGE if price == "image" else FILE
         into.append(make_part((of_kind, "", tokens, None, "", None, False, path, None, 0)))
         return True
+
+
+def _are_parts(value: Any) -> bool:
+    return is_list(value) and all(text_of(each, "type") for each in value)
 
 
 def _is_tool_message(message: Any) -> bool:
@@ -564,6 +575,8 @@ def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
 
 def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
     if not path:
+        if last == ("toolResult",):
+            return changed(node, content=[{"text": text}])
         return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
     step, *rest = path
     if isinstance(step, int):

@@ -75,9 +75,11 @@ class SummaryRequest(NamedTuple):
             return self._without_summary(
                 selection, f"the summary needs {view.tokens} tokens, but summary_tokens allows {self.room}"
             )
+        rest = selection.messages[self.lead :]
+        sent = [message, *rest] if provider.merge is None or not rest else [provider.merge(message, rest[0]), *rest[1:]]
         return replace(
             selection,
-            messages=[*selection.messages[: self.lead], message, *selection.messages[self.lead :]],
+            messages=[*selection.messages[: self.lead], *sent],
             total_tokens=selection.total_tokens + view.tokens,
             usage=_add_to_usage(selection.usage, view.tokens),
             stable_prefix_tokens=self._stable_prefix(selection, text, view.tokens),

@@ -12,6 +12,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import SIGNED, provider_of_part, resolve_provider
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers._base import Provider
+from pycupel.messages.providers._tables import ITEM_TYPES, STEP_TYPES
 from pycupel.tokens.counters import reported_tokens
 from pycupel.tokens.models import family_of
 from pycupel.values import sealed
@@ -20,15 +21,20 @@ from pycupel.values import sealed
 _TEXTS = ("text", "content", "parts", "output")
 # The fields with the tokens of a reply, and with those of a prompt that were read from and written to the cache.
 _COUNTS = (
-    ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
+    (
+        *("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count"),
+        *("outputTokens", "total_output_tokens"),
+    ),
     (
         "cache_read_input_tokens",
         "cached_tokens",
         "cached_input_tokens",
         "cachedContentTokenCount",
         "cached_content_token_count",
+        "cacheReadInputTokens",
+        "total_cached_tokens",
     ),
-    ("cache_creation_input_tokens", "cache_write_input_tokens"),
+    ("cache_creation_input_tokens", "cache_write_input_tokens", "cacheWriteInputTokens"),
 )
 
 
@@ -90,7 +96,7 @@ class Call:
 
     @classmethod
     def of(cls, index: int, model: object, usage: object) -> Call:
-        """Make a call from the usage that OpenAI, Anthropic, Gemini or Codex report."""
+        """Make a call from the usage that OpenAI, Anthropic, Gemini, Bedrock or Codex report."""
         numbers = as_dict(usage)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
         try:
@@ -239,7 +245,7 @@ class Requests:
         conversation.request = request
         usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)
         if usage is not None or conversation.reply:
-            model = answer.get("model") or answer.get("modelVersion") or request.get("model")
+            model = answer.get("model") or answer.get("modelVersion") or request.get("model") or request.get("modelId")
             conversation.calls.append(Call.of(len(sent), model, usage))
 
     def histories(self) -> Iterator[History]:
@@ -263,15 +269,17 @@ class _Conversation:
         provider = self._chat_provider(messages) if self.provider == "openai" else self.provider
         system, tools = system_and_tools(self.request)
         called = [call.model for call in self.calls if call.model]
-        model = called[-1] if called else as_name(self.request.get("model"))
+        model = called[-1] if called else as_name(self.request.get("model") or self.request.get("modelId"))
         return History(
             tuple(messages), provider, tuple(self.calls), id=self.name, system=system, tools=tools, model=model
         )
 
     def _chat_provider(self, messages: list[_Message]) -> ResolvedProviderName:
         """Determine the provider of these messages by a field that only one provider has, or else by the model."""
-        blocks = (block for message in messages for block in as_dicts(message.get("content")))
-        if "system" in self.request or any(provider_of_part(block) in ("anthropic", SIGNED) for block in blocks):
+        found = {provider_of_part(block) for message in messages for block in as_dicts(message.get("content"))}
+        if "converse" in found:
+            return "converse"
+        if "system" in self.request or not found.isdisjoint({"anthropic", SIGNED}):
             return "anthropic"
         if any("parts" in message for message in messages):
             return "gemini"
@@ -284,7 +292,8 @@ def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """Return the system prompt beside a request's messages, or None, and its tool definitions."""
     beside = {**as_dict(request.get("config")), **request}
     system = next((beside[name] for name in _SYSTEM if beside.get(name)), None)
-    return system, tuple(as_dicts(beside.get("tools")))
+    # Converse has its tools inside.
+    return system, tuple(as_dicts(beside.get("tools") or as_dict(beside.get("toolConfig")).get("tools")))
 
 
 def _digests(provider: ResolvedProviderName, sent: list[_Message]) -> Iterator[bytes]:
@@ -305,7 +314,9 @@ def _sent(request: Mapping[str, Any]) -> tuple[ResolvedProviderName, list[_Messa
         return "gemini", contents
     if isinstance(request.get("input"), str) and "model" in request:
         return "responses", [{"role": "user", "content": request["input"]}]
-    return "responses", as_dicts(request.get("input"))
+    items = as_dicts(request.get("input"))
+    steps = any(item.get("type") in STEP_TYPES.keys() - ITEM_TYPES.keys() for item in items)
+    return ("interactions" if steps else "responses"), items
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:
@@ -318,6 +329,10 @@ def _reply(answer: Mapping[str, Any]) -> list[_Message]:
         # Only the content may be null.
         reply = {key: message[key] for key in _REPLY_KEYS if key in message and (message[key] or key == "content")}
         return [reply] if reply else []
+    message = as_dict(as_dict(answer.get("output")).get("message"))
+    if message:
+        # Converse's.
+        return [message]
     if answer.get("role") == "assistant" and as_dicts(answer.get("content")):
         return [{"role": "assistant", "content": answer["content"]}]
-    return as_dicts(answer.get("output"))
+    return as_dicts(answer.get("output")) or as_dicts(answer.get("outputs")) or as_dicts(answer.get("steps"))

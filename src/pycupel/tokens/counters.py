@@ -26,12 +26,14 @@ from pycupel.values import sealed
 # A provider's count differs from ours, because of its formatting. Beyond this factor, it is for another request.
 _MAX_FACTOR = 4
 
-# Anthropic counts cached tokens separately. The others include them, even if they also list them.
+# Anthropic and Bedrock count cached tokens separately. The others include them, even if they also list them.
 _USAGE = (
     ("prompt_tokens",),
     ("prompt_token_count",),
     ("promptTokenCount",),
+    ("total_input_tokens",),
     ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
 )
 
 

@@ -151,6 +151,9 @@ class Provider(NamedTuple):
     user_message: Callable[[str], dict[str, Any]] = _user_message
     """Makes a user message with this text."""
 
+    merge: Callable[[Any, Any], Any] | None = None
+    """Merges a user message with the next one; None if two may follow each other."""
+
     system_beside: bool = False
     """Whether it takes the system prompt beside the messages, not among them."""
 

@@ -266,7 +266,9 @@ ENDS_WITH_ASSISTANT = Rule(
 def _defined_twice(
     _system: Any, tools: Iterable[Any] | None, _views: Sequence[MessageView]
 ) -> Iterator[tuple[Any, ...]]:
-    names = (text_of(each, "name") or text_of(filled(each, "function", "custom"), "name") for each in tools or ())
+    names = (
+        text_of(each, "name") or text_of(filled(each, "function", "custom", "toolSpec"), "name") for each in tools or ()
+    )
     for name, number in Counter(filter(None, names)).items():
         if number > 1:
             yield OUTSIDE, quoted(name)

@@ -180,7 +180,8 @@ _ASKED, _ANSWERED = Meaning(CALL, "assistant", ("call_id",)), Meaning(RESULT, "t
 _SPOKEN, _LASTING = Meaning(OTHER, "assistant"), Meaning(OTHER, "system", lasting=True)
 ITEM_TYPES: Mapping[str, Meaning] = {
     "reasoning": Meaning(THINKING, "assistant"),
-    **dict.fromkeys(("function_call", "custom_tool_call", "program"), _ASKED),
+    "function_call": _ASKED._replace(price="call"),
+    **dict.fromkeys(("custom_tool_call", "program"), _ASKED),
     **dict.fromkeys(("computer_call", "local_shell_call", "shell_call", "apply_patch_call"), _ASKED),
     **dict.fromkeys(("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"), _ASKED),
     **dict.fromkeys(("tool_search_call", "multi_agent_call"), _ASKED),
@@ -275,7 +276,8 @@ FIELDS: Mapping[str, Field] = {
     **dict.fromkeys(("action", "actions", "operation", "queries"), Field("json")),
     **dict.fromkeys(("parts", "output", "outputs"), Field("nested")),
     "results": Field("nested"),
-    **dict.fromkeys(("logs", "stdout", "stderr", "result", "reason"), Field("text")),
+    "result": Field("nested"),
+    **dict.fromkeys(("logs", "stdout", "stderr", "reason"), Field("text")),
     "images": Field("images", IMAGE),
     **dict.fromkeys(("tool_calls", "invalid_tool_calls"), _CALL),
     **dict.fromkeys(("function", "custom"), Field("nested")),
@@ -315,12 +317,15 @@ RETURNED = ("output", "result", "content", "text", "error")
 DATA = ("inline_data", "file_data", "inlineData", "fileData")
 """The fields with data of Gemini's parts, which have a MIME type instead of a type."""
 
+CACHE_POINT = "cachePoint"
+"""The field of Converse's blocks that are nothing but a mark: cache up to here."""
+
 SOURCED: Mapping[str, str] = {"image": "image", "audio": "audio", "document": "file", "video": "file"}
 """The fields with data of Converse's blocks, whose data is in `source`, and the price that stands for it."""
 
 SIDE = frozenset(
     {
-        "cachePoint",
+        CACHE_POINT,
         *("thought", *SIGNATURES, "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"),
         *("part_metadata", "partMetadata", "audio_transcription", "audioTranscription"),
         *("media_processing", "mediaProcessing", "speech_metadata", "speechMetadata"),

@@ -415,6 +415,8 @@ _BESIDE_RULES = (
     ),
 )
 
+PRICES = Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100)
+
 ANTHROPIC = Provider(
     "anthropic",
     one_by_one(_read),
@@ -423,7 +425,7 @@ ANTHROPIC = Provider(
     (_EMPTY_TEXT, _TEXT_BEFORE_RESULT, _UNSIGNED_THINKING, _ODD_INPUT),
     _RULES,
     _needs,
-    Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100),
+    PRICES,
     (UNKNOWN_TYPE, _EXCESS_CACHE_CONTROL),
     _BESIDE_RULES,
     system_beside=True,

@@ -218,6 +218,8 @@ def _user_message(text: str) -> dict[str, Any]:
     return {"role": "user", "parts": [{"text": text}]}
 
 
+PRICES = Prices(message=2, call=12, image=1120, small_image=280, audio=3200)
+
 GEMINI = Provider(
     "gemini",
     _read,
@@ -225,7 +227,7 @@ GEMINI = Provider(
     PAIRING_RULES,
     (_EMPTY_MESSAGE, EMPTY_TEXT, _EMPTY_PART),
     (FIRST_NOT_USER, _CALL_AFTER_MODEL, ENDS_WITH_ASSISTANT),
-    prices=Prices(message=2, call=12, image=1120, small_image=280, audio=3200),
+    prices=PRICES,
     request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(ERROR),),
     user_message=_user_message,

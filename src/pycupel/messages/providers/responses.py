@@ -177,8 +177,9 @@ class _Pairs:
         return self.groups, self.findings
 
 
-def _pair(views: Sequence[MessageView]) -> Pairing:
-    dangling = {view.message_index for view in _dangling(views)}
+def pair_items(views: Sequence[MessageView], *, thoughts_need_items: bool = True) -> Pairing:
+    """Group model output with the results of its calls, which may come anywhere after them."""
+    dangling = {view.message_index for view in _dangling(views)} if thoughts_need_items else set[int]()
     pairs = _Pairs(views)
     pairs.findings += map(_WITHOUT_ITEM.at, sorted(dangling))
     last = -1
@@ -197,7 +198,7 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
 RESPONSES = Provider(
     "responses",
     _read_all,
-    _pair,
+    pair_items,
     (*PAIRING_RULES, _WITHOUT_ITEM),
     (EMPTY_TEXT,),
     prices=PRICES,

@@ -1,0 +1,66 @@
+"""Random trims of random histories, checked by rules that share nothing with the library.
+
+`python -m tests.fuzz.histories --trims 20000 --minutes 2` makes that many trims for each provider, unless time is up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from random import Random
+
+from pycupel.errors import InvalidArgumentError, UnitTooLargeError
+from pycupel.messages import select_messages, to_items
+from pycupel.messages.options import ProviderName
+from tests.messages.histories import PROVIDERS, Message, author, break_history
+from tests.messages.independent import rejected_as_sent
+
+# How many budgets each history is trimmed to.
+BUDGETS = 8
+
+
+def trims(provider: ProviderName, count: int, seed: int, deadline: float = float("inf")) -> tuple[int, int]:
+    """Trim, and return how many trims were made, and how many of them dropped something."""
+    random = Random(seed)
+    made = cut = 0
+    while made < count and time.monotonic() < deadline:
+        messages = author(provider, random)
+        for _ in range(random.choice((0, 0, 1, 3))):
+            break_history(random, messages)
+        items = to_items(messages, provider, counter=len)
+        must, size = (sum(item.tokens for item in items if item.pinned or every) for every in (False, True))
+        for _ in range(min(BUDGETS, count - made)):
+            budget = must + int((size - must) * random.random()) + random.randint(0, 9)
+            made += 1
+            cut += trim(provider, messages, budget, random)
+    return made, cut
+
+
+def trim(provider: ProviderName, messages: list[Message], budget: int, random: Random) -> bool:
+    """Trim once, and check what is sent. Returns whether something was dropped to make it fit."""
+    options = random.choice(({}, {}, {"unit": "turn"}, {"shorten": "results", "keep": 1}, {"stable": False}))
+    try:
+        selection = select_messages(messages, budget, provider=provider, counter=len, **options)
+    except (UnitTooLargeError, InvalidArgumentError):
+        # What must stay does not fit, or nothing is whole.
+        return False
+    problem = rejected_as_sent(provider, selection.messages)
+    assert problem is None, f"{provider}, {budget} tokens, {options}: {problem}\n{messages}"
+    assert selection.total_tokens <= budget
+    return bool(selection.dropped)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Trim random histories of every provider.")
+    parser.add_argument("--trims", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, default=10.0, help="for all providers together")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    for n, provider in enumerate(PROVIDERS):
+        deadline = time.monotonic() + options.minutes * 60 / len(PROVIDERS)
+        made, cut = trims(provider, options.trims, options.seed + n, deadline)
+        print(f"{provider}: {made:,} trims, {cut:,} of which dropped something; none is invalid")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The trims of `tests.fuzz.histories`, fewer of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pycupel.messages.options import ProviderName
+from tests.fuzz.histories import trims
+from tests.messages.histories import PROVIDERS
+from tests.messages.independent import rejected
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_trim_is_invalid(provider: ProviderName) -> None:
+    made, cut = trims(provider, 500, seed=1)
+    assert made == 500
+    assert cut > 100
+
+
+@pytest.mark.parametrize(
+    ("provider", "messages"),
+    [
+        ("openai", [{"role": "tool", "tool_call_id": "a", "content": ""}]),
+        ("anthropic", [{"role": "assistant", "content": "Hello."}]),
+        ("gemini", [{"role": "user", "parts": [{"function_response": {"name": "f"}}]}]),
+        ("converse", [{"role": "user", "content": [{"text": "a"}]}, {"role": "user", "content": [{"text": "b"}]}]),
+        ("interactions", [{"type": "function_result", "call_id": "a"}]),
+        ("responses", [{"type": "reasoning"}, {"role": "user"}]),
+        ("responses", [{"type": "function_call", "call_id": "a"}, {"role": "user"}]),
+    ],
+)
+def test_the_rules_find_something(provider: str, messages: list[dict[str, object]]) -> None:
+    assert rejected(provider, messages) is not None

@@ -1,0 +1,113 @@
+"""What each provider rejects, written down once more: plain loops over dicts, which share nothing with the library.
+
+Only the shapes of `tests.messages.histories` are known here. `rejected(provider, messages)` says what is wrong, or
+None. Calls at the end may be open, because their results may still be appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.messages.mistral_oracle import rejected_by_mistral
+
+__all__ = ["rejected", "rejected_as_sent"]
+
+Message = dict[str, Any]
+
+
+def rejected(provider: str, messages: Sequence[Message]) -> str | None:
+    if provider in ("responses", "interactions"):
+        return _items(provider, messages)
+    return _turns(provider, messages)
+
+
+def _calls_and_results(provider: str, message: Message) -> tuple[list[str], list[str]]:
+    """The ids, or for Gemini the names, of calls and results in a message."""
+    if provider in ("openai", "mistral"):
+        calls = [call["id"] for call in message.get("tool_calls") or ()]
+        return calls, [message["tool_call_id"]] if message["role"] == "tool" else []
+    if provider == "gemini":
+        parts = message["parts"]
+        return (
+            [part["function_call"]["name"] for part in parts if "function_call" in part],
+            [part["function_response"]["name"] for part in parts if "function_response" in part],
+        )
+    blocks = message["content"] if isinstance(message["content"], list) else []
+    if provider == "converse":
+        return (
+            [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block],
+            [block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block],
+        )
+    return (
+        [block["id"] for block in blocks if block["type"] == "tool_use"],
+        [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"],
+    )
+
+
+def _turns(provider: str, messages: Sequence[Message]) -> str | None:
+    """Results directly follow their calls: in one message, or in several for OpenAI and Mistral."""
+    waiting: list[str] = []
+    before = ""
+    calls_before = False
+    for n, message in enumerate(messages):
+        calls, results = _calls_and_results(provider, message)
+        for each in results:
+            if each not in waiting:
+                return f"messages[{n}]: nobody asked for {each}"
+            waiting.remove(each)
+        if waiting and not results:
+            return f"messages[{n}]: {waiting[0]} is not answered"
+        if results and not calls_before and provider in ("gemini", "converse"):
+            return f"messages[{n}]: the results are not directly behind their calls"
+        calls_before = bool(calls)
+        if len(set(calls)) < len(calls) and provider != "gemini":
+            return f"messages[{n}]: an id is used twice"
+        waiting = calls or waiting
+        role = message["role"]
+        if provider in ("anthropic", "gemini", "converse") and role not in ("user", "system") and not before:
+            return f"messages[{n}]: the user does not speak first"
+        if provider == "converse" and role == before:
+            return f"messages[{n}]: {role} speaks twice"
+        before = before if role == "system" else role
+    return None
+
+
+def _items(provider: str, messages: Sequence[Message]) -> str | None:
+    """Results come anywhere after their calls, all calls but the last are answered, and reasoning leads somewhere."""
+    asked: dict[str, int] = {}
+    last_spoken = -1
+    for n, item in enumerate(messages):
+        kind = item.get("type")
+        if kind == "function_call":
+            own = item["call_id" if provider == "responses" else "id"]
+            if own in asked:
+                return f"messages[{n}]: {own} is used twice"
+            asked[own] = n
+        elif kind in ("function_call_output", "function_result"):
+            if item["call_id"] not in asked:
+                return f"messages[{n}]: nobody asked for {item['call_id']}"
+            asked[item["call_id"]] = -1
+        if kind in ("user_input", "message", None) and item.get("role") != "assistant":
+            last_spoken = n
+        if kind == "reasoning" and _is_the_users(messages[n + 1 : n + 2]):
+            return f"messages[{n}]: the reasoning leads to nothing"
+    open_calls = [each for each, place in asked.items() if 0 <= place < last_spoken]
+    return f"{open_calls[0]} is not answered" if open_calls else None
+
+
+def _is_the_users(items: Sequence[Message]) -> bool:
+    return not items or items[0].get("role") in ("user", "developer") or str(items[0].get("type")).endswith("_output")
+
+
+def rejected_as_sent(provider: str, messages: Sequence[Message]) -> str | None:
+    """Also ask Mistral's own validator, with what has to follow before it is asked."""
+    found = rejected(provider, messages)
+    if found is None and provider == "mistral" and messages:
+        callers = [n for n, message in enumerate(messages) if message.get("tool_calls")]
+        last = callers[-1] if callers else len(messages)
+        answered = [message.get("tool_call_id") for message in messages[last:]]
+        calls = [call["id"] for message in messages[last : last + 1] for call in message["tool_calls"]]
+        missing = [{"role": "tool", "tool_call_id": each, "content": "x"} for each in calls if each not in answered]
+        return rejected_by_mistral([*messages, *missing, {"role": "user", "content": "continue"}], serving=True)
+    return found

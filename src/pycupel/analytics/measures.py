@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pycupel.diagnostics import SelectionReport
 from pycupel.diagnostics.report import checked_report
-from pycupel.model import ContextBudget, ContextKind, QuotaConstraintMode
+from pycupel.model import ContextBudget, ContextKind, QuotaConstraint, QuotaConstraintMode
 from pycupel.model.checks import wrong_type
 from pycupel.model.groups import NONE, grouping, name_of
 from pycupel.pipeline import Policy, PresetName

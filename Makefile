@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz soak format format-check lint types layers bench quality conformance \
 	conformance-page models sdk-types wheel-smoke clean
 
 help: ## show this help
@@ -62,6 +62,9 @@ fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for so
 	  $(BIN)/python -m tests.fuzz.readers --minutes 0.1; readers=$$?; \
 	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 10; histories=$$?; \
 	  wait $$pipelines && [ $$readers = 0 ] && exit $$histories
+
+soak: setup ## run 200,000 selections over items and 20,000 over histories in one process, with flat memory; SOAK='--items 1000 --histories 100' for fewer
+	@$(BIN)/python -m tests.fuzz.soak $(SOAK)
 
 format: setup ## format the code
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -388,11 +388,15 @@ class _Author:
         return self._random.random() < 0.5
 
 
+def write_history(provider: str, features: Features, seed: int, sizes: list[int]) -> list[Message]:
+    """Write a history with a turn of each of these sizes, for who draws without Hypothesis."""
+    return _Author(provider, features, seed).write(sizes)
+
+
 @st.composite
 def histories(draw: st.DrawFn, provider: str, *, broken: bool = False) -> list[Message]:
     """Draw a history for a provider; see the module."""
-    author = _Author(provider, draw(FEATURES), draw(st.integers(0, 2**16)))
-    messages = author.write(draw(TURNS))
+    messages = write_history(provider, draw(FEATURES), draw(st.integers(0, 2**16)), draw(TURNS))
     if broken:
         for _ in range(draw(st.integers(1, 3))):
             _break(draw, messages)

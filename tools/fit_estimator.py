@@ -1,7 +1,9 @@
-"""`python -m tools.fit_estimator [LOCALES]`: fit the costs in `tokens/data/costs.txt` to `o200k_base`.
+"""`python -m tools.fit_estimator [NAME...]`: fit the tables in `tokens/data/costs` to vocabularies, or some of them.
 
-LOCALES is a directory of gettext catalogues (/usr/share/locale). Only those with an even SHA-256 of their file name
-are read; `benchmarks.tokens` measures with the others.
+The texts are those of `benchmarks.token_corpus` and the gettext catalogues of this machine. Of these, only those with
+an even SHA-256 of their file name are read; `benchmarks.tokens` measures with the others. Every language is there a
+second time, with the letters of its words shuffled, so that rare words and names are not too cheap. A script that no
+text has costs what random words of its letters cost: a token a byte if the vocabulary does not know them.
 
 The costs are those that explain best how many tokens short stretches of text have. No cost is negative, and what the
 texts hardly have stays near what a tokenizer's rules or its vocabulary say. The aim is not the true count but a little
@@ -17,6 +19,7 @@ import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +28,8 @@ import numpy as np
 
 from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, fitting
-from pycupel.tokens import splintr
-from pycupel.tokens.estimate import BLOCK_ROWS, KINDS, ROW_GROUPS, find_features
+from pycupel.tokens import estimate, splintr
+from pycupel.tokens.estimate import BLOCK_ROWS, COSTS_PER_TOKEN, KINDS, ROW_GROUPS, find_features
 
 LENGTH = 40
 STRETCHES = 1_200
@@ -39,9 +42,28 @@ PRECISE_WEIGHT = 4.0
 LANGUAGE_AIM, PRECISE_AIM = 1.15, 1.05
 LOWEST, HIGHEST, PRECISE_MEDIAN = 1.0, 1.34, 1.11
 FEWEST_WINDOWS = 8
-# A text whose pairs of letters cost less than this on average is English or code, and gets a discount: this share of
-# the difference. Chosen between English, with 12 to 14 on average, and the other languages, with 17 to 34.
-COMMON_PAIR_COST, COMMON_DISCOUNT_PERCENT = 17, 100
+# How many stretches of a language are there with shuffled words, and what they weigh.
+SHUFFLED, SHUFFLED_WEIGHT, SHUFFLED_AIM = 300, 0.3, 1.0
+WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u109f\u17b4-\u17dd])+")
+# A block or row with fewer characters in all texts is unseen.
+FEWEST_CHARACTERS = 300
+# The tables: the vocabulary's name in splintr-rs, and the cost of a pair of letters, in percent of a token, below which
+# a text's average is English or code and gets a discount. Chosen between English and other languages.
+TABLES = {
+    "o200k": ("o200k_base", 17),
+    "cl100k": ("cl100k_base", 20),
+    "llama2": ("llama2", 20),
+    "llama3": ("llama3", 20),
+    "qwen": ("qwen", 20),
+    "deepseek": ("deepseek_v3", 20),
+    "gemma2": ("gemma2", 18),
+    "gemma3": ("gemma3", 19),
+    "mistral": ("mistral_v2", 20),
+    "tekken": ("tekken", 20),
+    "glm": ("glm4", 20),
+    "kimi": ("kimi_k2", 20),
+}
+DATA_DIRECTORY = Path(estimate.__file__).parent / "data/costs"
 ENGLISH = ("en_", "en@quot", "en@boldquot")
 # How strongly each table is held to its first values.
 DATA_HELD, KINDS_HELD, LETTERS_HELD, SCRIPTS_HELD = 1e-9, 1e-3, 1e-3, 1e-4
@@ -66,16 +88,20 @@ GOES_ON_AFTER: dict[str, tuple[str, ...]] = {
 # Marks that often are one token with the word after them.
 JOINING, JOINED = ("dot", "quote", "opening"), 0.3
 
-# Where in the costs the pairs of letters are, and all that depends on letters; the first pair is none.
-PAIR_COLUMNS, LETTER_COLUMNS = slice(258, 513), slice(257, 769)
-# The largest costs of a pair of letters, and of anything else.
-MOST_LETTER_COST, MOST_COST = 1.0, 2.5
+# Where in the costs the pairs of letters are, all that depends on letters, and what depends on scripts; the first pair
+# is none.
+PAIR_COLUMNS, LETTER_COLUMNS, FIRST_SCRIPT = slice(258, 513), slice(257, 769), 769
+# The largest costs of a pair of letters, and of anything else, which have to fit into a byte.
+MOST_LETTER_COST, MOST_COST = 1.0, 255 / COSTS_PER_TOKEN
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
 Count = Callable[[str], int]
+Find = Callable[[str], Vector]
 
 
 CLASSES = {"prose", "markdown", "code", "json", "log", "csv", "shell", "diff", "trace", "hex", "base64"}
+# The texts of several languages, and of names, are not shuffled either.
+NO_LANGUAGES = {*CLASSES, "names", "cjk", "cyrillic", "latin", "other"}
 
 
 def is_precise(kind: str) -> bool:
@@ -97,16 +123,32 @@ def _space(text: str, start: int) -> int:
     return found.start() if found else start
 
 
-def features(text: str) -> Vector:
+def shuffled(text: str, draw: random.Random) -> str:
+    """The text with the letters of each word in another order, each with its accents."""
+
+    def mix(word: re.Match[str]) -> str:
+        letters: list[str] = []
+        for character in word[0]:
+            if letters and unicodedata.category(character).startswith("M"):
+                letters[-1] += character
+            else:
+                letters.append(character)
+        draw.shuffle(letters)
+        return "".join(letters)
+
+    return WORDS.sub(mix, text)
+
+
+def features(text: str, *, single_digits: bool) -> Vector:
     """How often a text has each cost, in the order of `first_costs`."""
-    found = find_features(text)
+    found = find_features(text, single_digits=single_digits)
     groups = np.searchsorted(ROW_GROUPS, np.frombuffer(found.rows, np.uint8), side="right") - 1
     tables = [np.frombuffer(table, np.uint8) for table in (found.kinds, found.letters, found.skips, found.blocks)]
     counts = [np.bincount(table, minlength=256) for table in tables]
     counts[3][list(FREE_BLOCKS)] = 0
     rows = np.bincount(groups, minlength=len(ROW_GROUPS))
     rows[[ROW_GROUPS.index(row) for row in FREE_ROWS]] = 0
-    return np.concatenate([[found.data], *counts, rows]).astype(float)
+    return np.concatenate([[found.data], *counts, rows, [found.rare]]).astype(float)
 
 
 # ASCII has its costs from the pairs, and other rows than BLOCK_ROWS one cost each.
@@ -120,8 +162,8 @@ def first_costs(count: Count) -> tuple[Vector, Vector]:
     kinds = [first_kind_cost(before, kind) for before in KINDS for kind in KINDS]
     blocks = [script_cost(characters, count) for characters in block_characters()]
     rows = [script_cost(characters, count) for characters in row_characters()]
-    costs = [DATA, *kinds, *[LETTER_PAIR] * 512, *blocks, *rows]
-    scripts = [SCRIPTS_HELD] * (len(blocks) + len(rows))
+    costs = [DATA, *kinds, *[LETTER_PAIR] * 512, *blocks, *rows, 0.0]
+    scripts = [SCRIPTS_HELD] * (len(blocks) + len(rows) + 1)
     fixed = [FIXED if kind == "Chinese to emoji" else KINDS_HELD for _ in KINDS for kind in KINDS]
     return np.array(costs), np.array([DATA_HELD, *fixed, *[LETTERS_HELD] * 512, *scripts])
 
@@ -152,6 +194,8 @@ def row_characters() -> Iterator[str]:
     for start, end in zip(ROW_GROUPS, (*ROW_GROUPS[1:], 256), strict=True):
         if start == 0xD9:
             yield assigned(0x50000, 1 << 16)
+        elif start == CHEROKEE:
+            yield assigned(0x13A0, 0x60)
         else:
             yield "" if start in (*FREE_ROWS, 0xDC) else assigned(start << 8, (end - start) << 8)
 
@@ -161,59 +205,102 @@ def assigned(start: int, size: int) -> str:
     return "".join(c for c in characters if unicodedata.category(c) not in {"Cn", "Cs", "Cc"})
 
 
+# This row is half Ethiopic, which texts have, and half Cherokee, which none has: it costs what the dearer one does.
+CHEROKEE = 0x13
+# The characters of `Features.rare`, by where they start and how many they are at most.
+RARE = ((0x1700, 0x80), (0x1D400, 0x400), (0x1E000, 0x1000))
+
+
 def script_cost(characters: str, count: Count) -> float:
     """The tokens of a character in random words; none if there are no characters."""
-    if not characters:
-        return 0.0
+    return min(MOST_COST, count(random_words(characters)) / 1200) if characters else 0.0
+
+
+def random_words(characters: str) -> str:
     draw = random.Random(characters)  # noqa: S311 - not a secret
-    words = ["".join(draw.choices(characters, k=6)) for _ in range(200)]
-    return min(MOST_COST, count(" ".join(words)) / 1200)
+    return " ".join("".join(draw.choices(characters, k=6)) for _ in range(200))
+
+
+def price_unseen(costs: Vector, seen: Vector, common: float, count: Count, find: Find) -> None:
+    """Make random words of each script that no text has cost what they have in tokens."""
+
+    def missing(column: int, characters: str) -> float:
+        """What a character has to cost so that the estimate is right."""
+        costs[column] = 0.0
+        text = random_words(characters)
+        found = find(text)
+        return float((count(text) - ratios(found[None], costs, common)[0]) / found[column])
+
+    for column, characters in enumerate([*block_characters(), *row_characters()], FIRST_SCRIPT):
+        letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
+        is_cherokee = column == FIRST_SCRIPT + 256 + ROW_GROUPS.index(CHEROKEE)
+        if is_cherokee or (2 * letters > len(characters) and seen[column] < FEWEST_CHARACTERS):
+            fitted = costs[column] if is_cherokee else 0.0
+            costs[column] = min(MOST_COST, max(fitted, missing(column, characters)))
+    rare = [missing(len(costs) - 1, assigned(start, size)) for start, size in RARE]
+    costs[-1] = min(MOST_COST, max(0.0, *rare))
 
 
 class Kind(NamedTuple):
-    """A language or a class of text: its windows, and the sums over its stretches that decide the costs."""
+    """A language or a class of text: its stretches and windows, and how often they have each cost."""
 
     name: str
     aim: float
-    shares: Vector
+    weight: float
+    texts: Sequence[str]
+    found: Vector
     matrix: Vector
-    vector: Vector
+    windows: Sequence[str]
+    windows_found: Vector
 
 
-def measured(name: str, sources: Sequence[Source], count: Count) -> Kind:
-    texts = [text for source in sources for text in stretches(source, LENGTH, STRETCHES) if text]
-    tokens = np.array([count(text) for text in texts], float)
-    found = np.array([features(text) for text in texts])
-    aim = PRECISE_AIM if is_precise(name) else LANGUAGE_AIM
-    weight = 1 / (len(texts) * tokens.mean() ** 2)
-    characters = LENGTH * WINDOW // max(1, round(tokens.mean()))
-    windows = [text for source in sources for text in stretches(source, characters, WINDOWS)] or texts[:1]
-    shares = np.array([features(text) / count(text) for text in windows])
-    return Kind(name, aim, shares, weight * found.T @ found, weight * aim * found.T @ tokens)
+def kinds_of(groups: dict[str, list[Source]], find: Find, count: Count) -> Iterator[Kind]:
+    for name, sources in groups.items():
+        texts = [text for source in sources for text in stretches(source, LENGTH, STRETCHES) if text]
+        characters = LENGTH * WINDOW // max(1, round(sum(map(count, texts)) / len(texts)))
+        windows = [text for source in sources for text in stretches(source, characters, WINDOWS)] or texts[:1]
+        aim, weight = (PRECISE_AIM, PRECISE_WEIGHT) if is_precise(name) else (LANGUAGE_AIM, 1.0)
+        yield kind_of(name, aim, weight, texts, windows, find)
+        if name not in NO_LANGUAGES:
+            draw = random.Random(name)  # noqa: S311 - not a secret
+            mixed = [shuffled(text, draw) for text in texts[:SHUFFLED]]
+            yield kind_of(f"{name} shuffled", SHUFFLED_AIM, SHUFFLED_WEIGHT, mixed, mixed[:1], find)
 
 
-def fit(kinds: Sequence[Kind], count: Count) -> Vector:
+def kind_of(name: str, aim: float, weight: float, texts: list[str], windows: list[str], find: Find) -> Kind:
+    found = np.array([find(text) for text in texts])
+    return Kind(name, aim, weight, texts, found, found.T @ found, windows, np.array([find(text) for text in windows]))
+
+
+def fit(kinds: Sequence[Kind], common: float, count: Count, find: Find) -> Vector:
     """Kinds with windows outside their limits weigh more from round to round."""
     first, held = first_costs(count)
-    costs, weights = first, np.array([PRECISE_WEIGHT if is_precise(kind.name) else 1.0 for kind in kinds])
+    costs, weights = first, np.array([kind.weight for kind in kinds])
+    tokens = [np.array([count(text) for text in kind.texts], float) for kind in kinds]
+    scales = [1 / (len(each) * each.mean() ** 2) for each in tokens]
+    vectors = [kind.aim * kind.found.T @ each for kind, each in zip(kinds, tokens, strict=True)]
+    shares = [kind.windows_found / np.array([[count(text)] for text in kind.windows]) for kind in kinds]
     nothing = np.zeros(1)
     for _ in range(ROUNDS):
-        matrix = sum((weight * kind.matrix for weight, kind in zip(weights, kinds, strict=True)), nothing)
-        vector = sum((weight * kind.vector for weight, kind in zip(weights, kinds, strict=True)), nothing)
+        scaled = weights * scales
+        matrix = sum((weight * kind.matrix for weight, kind in zip(scaled, kinds, strict=True)), nothing)
+        vector = sum((weight * each for weight, each in zip(scaled, vectors, strict=True)), nothing)
         costs = solve(matrix, vector, first, held, costs)
         for i, kind in enumerate(kinds):
-            low, middle, high = np.quantile(ratios(kind.shares, costs), [0.03, 0.5, 0.97])
+            low, middle, high = np.quantile(ratios(shares[i], costs, common), [0.03, 0.5, 0.97])
             is_bad = low < LOWEST or high > HIGHEST or (is_precise(kind.name) and middle > PRECISE_MEDIAN)
-            weights[i] *= RAISE if is_bad and len(kind.shares) >= FEWEST_WINDOWS else 1.0
+            weights[i] *= RAISE if is_bad and len(kind.windows) >= FEWEST_WINDOWS else 1.0
+    price_unseen(costs, sum((kind.found.sum(axis=0) for kind in kinds), nothing), common, count, find)
     return costs
 
 
-def ratios(shares: Vector, costs: Vector) -> Vector:
-    """The estimates over the truth: what `estimate_tokens` does with the costs."""
+def ratios(shares: Vector, costs: Vector, common: float) -> Vector:
+    """The estimates over the truth: what `estimate` does with the costs."""
     splits = shares[:, LETTER_COLUMNS] @ costs[LETTER_COLUMNS]
-    common = COMMON_PAIR_COST / 100 * shares[:, PAIR_COLUMNS].sum(axis=1) - splits
-    discount = np.minimum(splits, np.maximum(0, common) * COMMON_DISCOUNT_PERCENT / 100)
-    found: Vector = shares @ costs - discount
+    pairs = shares[:, PAIR_COLUMNS].sum(axis=1)
+    less = common * pairs - splits
+    cost: Vector = np.where(less > 0, np.maximum(0, splits - less), np.minimum(splits, pairs / 2))
+    found: Vector = shares @ costs - splits + cost
     return found
 
 
@@ -247,23 +334,24 @@ def solve(matrix: Vector, vector: Vector, first: Vector, held: Vector, start: Ve
 
 
 COMMENTS = {
+    "digits": "How many digits are one token.",
+    "common": "A text whose pairs of letters cost less on average gets the difference off once more.",
     "data": "A character of base64 or the like.",
-    "common": "A text whose pairs of letters cost less on average gets this share of the difference, in percent, off.",
     "kinds": "A pair of kinds: a row for each first kind, a column for each second.",
     "letters": "A pair of groups of letters, in the same way.",
     "skips": "A group of letters and the second one before it, in the same way.",
     "blocks": "A character: a row for each of BLOCK_ROWS, a column for each block of 16 characters in it.",
     "rows": "A character in another row: a number for each of ROW_GROUPS.",
+    "rare": "A character of a rare script that shares a row with a common one, beside what the row costs.",
 }
 
 
-def write(costs: Sequence[int]) -> Iterator[str]:
-    """The lines of the data file."""
-    yield "# What the estimator's features cost in o200k_base, in hundredths of a token.\n"
+def lines(vocabulary: str, digits: int, common: int, costs: Sequence[int]) -> Iterator[str]:
+    """The lines of a data file."""
+    yield f"# What the estimator's features cost in {vocabulary}, in {COSTS_PER_TOKEN}ths of a token.\n"
     yield "# Written by `python -m tools.fit_estimator`; `pycupel.tokens.estimate` says what the numbers are about.\n"
-    ends = [1, *range(257, 1026, 256), len(costs)]
-    tables = [costs[start:end] for start, end in pairwise([0, *ends])]
-    tables.insert(1, (COMMON_PAIR_COST, COMMON_DISCOUNT_PERCENT))
+    ends = [1, *range(257, 1026, 256), len(costs) - 1, len(costs)]
+    tables = [[digits], [common], *(costs[start:end] for start, end in pairwise([0, *ends]))]
     for (name, comment), numbers in zip(COMMENTS.items(), tables, strict=True):
         yield f"# {comment}\n"
         for i in range(0, len(numbers), 16):
@@ -271,11 +359,22 @@ def write(costs: Sequence[int]) -> Iterator[str]:
 
 
 def main() -> None:
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else LOCALES
-    count = splintr.load("o200k_base")[0]
-    groups = by_kind([*fitting(), *languages(root, even=True)])
-    costs = fit([measured(kind, sources, count) for kind, sources in groups.items()], count)
-    sys.stdout.writelines(write([min(255, round(100 * cost)) for cost in costs]))
+    groups = by_kind([*fitting(), *languages(LOCALES, even=True)])
+    names = sys.argv[1:] or list(TABLES)
+    for single_digits in (False, True):
+        find = partial(features, single_digits=single_digits)
+        kinds: list[Kind] = []
+        for name in names:
+            vocabulary, percent = TABLES[name]
+            count = splintr.load(vocabulary)[0]
+            if single_digits == (count("12345678") >= 8):
+                # Finding the features takes longest, and is the same for all of these.
+                kinds = kinds or list(kinds_of(groups, find, count))
+                costs = fit(kinds, percent / 100, count, find)
+                scaled = [min(255, round(COSTS_PER_TOKEN * float(cost))) for cost in (percent / 100, *costs)]
+                text = lines(vocabulary, 1 if single_digits else 3, scaled[0], scaled[1:])
+                (DATA_DIRECTORY / f"{name}.txt").write_text("".join(text), encoding="utf-8")
+                sys.stdout.write(f"{name}\n")
 
 
 if __name__ == "__main__":

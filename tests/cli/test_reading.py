@@ -93,7 +93,7 @@ def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> 
     done = call("select", "-", "-b", "50", "--counter", "estimator", text=text)
     assert [json.loads(line)["tokens"] for line in done.out.splitlines()] == [6, 1, 3]
     assert done.err == (
-        "pycupel: counted the tokens of 2 items without a token count, with estimator (pycupel 1)\n"
+        "pycupel: counted the tokens of 2 items without a token count, with estimator (pycupel 2)\n"
         "pycupel: 3 of 3 items, 10 of 50 tokens\n"
     )
 

@@ -406,7 +406,7 @@ def test_trim_says_what_it_did(call: Call) -> None:
     done = call("trim", "-", "-b", "50", "--counter", "estimator", "-q", "words", text=text)
     assert len(json.loads(done.out)) < 50
     assert "pycupel: note: " in done.err
-    assert done.err.endswith("tokens for openai, counted by estimator (pycupel 1)\n")
+    assert done.err.endswith("tokens for openai, counted by estimator (pycupel 2)\n")
 
 
 def test_trim_shortens_results_before_it_drops_them(call: Call) -> None:
@@ -582,7 +582,7 @@ def test_count_knows_what_a_file_is(call: Call, text: str, what: str, tokens: in
 
 def test_count_says_if_a_text_looks_like_something_else(call: Call) -> None:
     text = '{"type": "user", "message": {"role": "user", "content": "hello"}}'
-    counted = "pycupel: counted by estimator (pycupel 1), an estimate\n"
+    counted = "pycupel: counted by estimator (pycupel 2), an estimate\n"
     done = call("count", "-", "--counter", "estimator", text=text)
     assert done.err == (
         "pycupel: stdin: counted as plain text\n"

@@ -128,5 +128,5 @@ def test_cache_control_may_move_from_call_to_call(make: Any, then: set[int], now
 
 def test_a_memory_has_a_short_repr() -> None:
     memory = select_messages(small_talk(60), 600, counter="estimator").memory
-    assert repr(memory) == "<Memory: 2 points, 120 messages counted by estimator (pycupel 1)>"
+    assert repr(memory) == "<Memory: 2 points, 120 messages counted by estimator (pycupel 2)>"
     assert repr(memory.stored()) == "<Memory: 2 points, stored>"

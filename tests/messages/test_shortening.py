@@ -26,6 +26,7 @@ from pycupel.policies import preset
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import key_lines, make_version
 from pycupel.shorten.key_lines import units_of
+from pycupel.tokens import Counter as TokenCounter
 from pycupel.wire import dumps, loads
 
 PROVIDERS = ("openai", "responses", "anthropic", "gemini", "mistral")
@@ -483,7 +484,8 @@ def test_what_cannot_be_made_shorter_stays() -> None:
     messages[2]["content"][0]["content"] = [PICTURE, {"type": "text", "text": "x"}]
     messages[5]["content"][0]["input"] = messages[3]["content"][0]["input"]
     options: dict[str, Any] = {"shorten": "results", "too_large": "shorten", "keep": 0}
-    selection = select_messages(messages, 3_000, provider="anthropic", counter=lambda _: 200, **options)
+    counter = TokenCounter(lambda _: 200, "the same for all")
+    selection = select_messages(messages, 3_000, provider="anthropic", counter=counter, **options)
     assert selection.dropped
     assert [each.index for each in selection.shortened] in ([], [2])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,9 +22,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel.errors import InvalidArgumentError, MissingExtraError
+from pycupel.messages import select_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.protocols import TokenCounter
-from pycupel.tokens import Counter, estimate_tokens, get_counter, reported_tokens
+from pycupel.tokens import Counter, count_messages, estimate_tokens, get_counter, item, reported_tokens, warm_up
 from pycupel.tokens.counters import _named
 from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter
 from tests.examples import examples
@@ -50,6 +53,7 @@ def without_mistral_common(monkeypatch: pytest.MonkeyPatch) -> None:
 def _forget() -> None:
     _named.cache_clear()
     counter_for.cache_clear()
+    exact_counter.cache_clear()
 
 
 class WordCounter:
@@ -97,6 +101,7 @@ def test_auto_is_the_estimator_without_anything_exact() -> None:
 def test_auto_is_the_estimator_on_a_bare_machine(missing: str, tmp_path: Path) -> None:
     code = f"""
 import sys
+import weakref
 sys.modules.update(dict.fromkeys(({missing},)))
 from pycupel.tokens import get_counter
 print(get_counter(), get_counter().margin_percent)
@@ -106,7 +111,7 @@ print(get_counter(), get_counter().margin_percent)
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment | places, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "estimator (pycupel 1) 5.0\n"
+    assert done.stdout == "estimator (pycupel 2) 5.0\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -259,6 +264,24 @@ def test_nothing_is_exact_for_a_model_that_is_not_known(provider: str) -> None:
     assert counter(text) > get_counter("o200k_base")(text)
 
 
+def test_warming_up_loads_the_vocabulary_before_the_first_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    _forget()
+    history = [{"role": "user", "content": "Hi"}]
+    warm_up()
+    warm_up("llama-3.3-70b")
+    warm_up("my-own-model")
+    monkeypatch.setattr("pycupel.tokens.splintr.load", forbidden)
+    assert "o200k_base" in select_messages(history, 100).counter
+    assert "llama3" in select_messages(history, 100, model="llama-3.3-70b").counter
+    assert get_counter("gpt-4o").exact
+    with pytest.raises(AssertionError, match="loaded cl100k_base"):
+        get_counter("gpt-4")
+
+
+def forbidden(encoding: str) -> None:
+    raise AssertionError(f"loaded {encoding}")
+
+
 def test_a_vocabulary_is_loaded_once() -> None:
     for name in ("auto", "gpt-4o", "gemini-2.5-pro", "mistral-large-latest"):
         assert get_counter(name) is get_counter(name)
@@ -269,10 +292,20 @@ def test_a_vocabulary_is_loaded_once() -> None:
 
 def test_an_estimate_is_multiplied_and_rounded_up() -> None:
     text = "Call me at 12345 or 67."
-    extra = 2 + 1 + 1  # 123, 45, 67
     tokens = estimate_tokens(text)
-    assert FamilyEstimate(120)(text) == -(-tokens * 120 // 100)
-    assert FamilyEstimate(100, single_digits=True)(text) == tokens + extra
+    assert FamilyEstimate("o200k", 120)(text) == -(-tokens * 120 // 100)
+
+
+def test_estimates_for_families_take_texts_only() -> None:
+    assert FamilyEstimate("qwen")("") == 0
+    with pytest.raises(TypeError, match="text must be a str"):
+        FamilyEstimate("qwen")(b"text")  # type: ignore[arg-type]
+
+
+def test_digits_are_tokens_of_their_own_where_the_vocabulary_says_so() -> None:
+    number = "1234567890" * 100
+    assert FamilyEstimate("cl100k")(number) == pytest.approx(len(number) / 3, rel=0.15)
+    assert FamilyEstimate("qwen")(number) == pytest.approx(len(number), rel=0.15)
 
 
 @pytest.mark.parametrize(
@@ -317,6 +350,94 @@ def test_own_objects_count_and_say_how_well() -> None:
     assert (counter.name, counter.margin_percent) == ("WordCounter", 2.5)
     assert counter("two words") == 2
     assert counter.count_batch(text for text in ("one", "two words")) == [1, 2]
+
+
+# --- functions of messages instead of texts
+
+
+def approximately(messages: Iterable[Any]) -> int:
+    """Like LangChain's `count_tokens_approximately`, which takes every character of a text for a message."""
+    return sum(3 + len(str(message)) for message in messages)
+
+
+class Calls:
+    """Counts its calls, too; `counts` is a method of it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+    def counts(self, text: str) -> int:
+        return self(text)
+
+    def mistaken(self, text: str) -> int:
+        return 4 * len(text)
+
+
+class Unhashable(Calls):
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_function_of_messages_is_refused_at_every_use() -> None:
+    history = [{"role": "user", "content": "Hi"}]
+    for use in (
+        lambda: get_counter(approximately),
+        lambda: count_messages(history, "openai", approximately),
+        lambda: select_messages(history, 100, counter=approximately),
+        lambda: item("Hi", counter=approximately),
+    ):
+        with pytest.raises(InvalidArgumentError) as caught:
+            use()
+        assert str(caught.value) == (
+            "approximately counts 176 tokens in a sentence of 44 characters; pass a function of a text, not of messages"
+        )
+        assert (caught.value.argument, caught.value.value) == ("counter", 176)
+
+
+def test_two_tokens_a_character_are_the_most() -> None:
+    assert get_counter(lambda text: 2 * len(text))("four") == 8
+    with pytest.raises(InvalidArgumentError, match="counts 89 tokens in a sentence of 44 characters"):
+        get_counter(lambda text: 2 * len(text) + 1)
+
+
+def test_a_function_is_tried_once() -> None:
+    calls = Calls()
+    for _ in range(3):
+        get_counter(calls)
+    assert calls.texts == ["The quick brown fox jumps over the lazy dog."]
+    # A method is another object each time that it is asked for.
+    for _ in range(3):
+        get_counter(calls.counts)
+    assert len(calls.texts) == 2
+    with pytest.raises(InvalidArgumentError, match=r"Calls\.mistaken counts 176 tokens"):
+        get_counter(calls.mistaken)
+
+
+def test_what_cannot_be_remembered_is_tried_each_time() -> None:
+    calls = Unhashable()
+    assert [get_counter(calls)("four") for _ in range(2)] == [4, 4]
+    assert len(calls.texts) == 4
+
+
+def test_trying_keeps_nothing_alive() -> None:
+    calls = Calls()
+    get_counter(calls)
+    get_counter(calls.counts)
+    alive = weakref.ref(calls)
+    del calls
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_function_may_know_some_texts_only() -> None:
+    known = {"four": 4}
+    counter = get_counter(known.__getitem__)
+    assert counter("four") == 4
+    with pytest.raises(KeyError):
+        counter("five")
 
 
 @pytest.mark.parametrize("value", [None, 3, b"auto", ["auto"]])
@@ -404,7 +525,7 @@ def test_a_corrected_counter_is_no_longer_exact() -> None:
 def test_what_was_counted_becomes_just_what_was_reported(counted: int, factor: Any) -> None:
     """With floats, it could become one more."""
     reported = max(1, int(counted * factor), -(-counted // 4))
-    corrected = returns(counted).calibrated(counted=counted, reported=reported)
+    corrected = Counter(lambda text: counted, "the same").calibrated(counted=counted, reported=reported)
     assert corrected("text") == reported
 
 

@@ -6,6 +6,7 @@
 | `get_counter` | a counter by name: auto, estimator, an encoding, a model; or your own function |
 | `count_messages` | what a provider will count for a chat history |
 | `reported_tokens` | what a provider has counted, from its usage report, for `Counter.calibrated` |
+| `warm_up` | load what counting for a model needs, before the first request |
 | `limits_of` | how many tokens a model takes and gives; `window_of` is its context window alone |
 | `register_model` | set the limits of a model, such as a local one |
 | `item` | a `ContextItem` with its tokens counted |
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pycupel.model.budget import ModelLimits as ModelLimits
     from pycupel.tokens.counters import item as item
     from pycupel.tokens.estimate import estimate_tokens as estimate_tokens
+    from pycupel.tokens.families import warm_up as warm_up
     from pycupel.tokens.limits import (
         limits_of as limits_of,
         register_model as register_model,
@@ -40,6 +42,7 @@ else:
         "pycupel.model.budget": "ModelLimits",
         ".estimate": "estimate_tokens",
         ".counters": "item",
+        ".families": "warm_up",
         ".limits": "limits_of register_model window_of",
     }
     __all__ = public_names(_NAMES, "Counter", "CounterLike", "get_counter", "reported_tokens")  # noqa: PLE0605 - by the table

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from weakref import WeakKeyDictionary
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem, ContextKind, ContextSource
@@ -157,7 +159,7 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
 
     Raises:
         TypeError: it is neither a name nor a function.
-        InvalidArgumentError: there is no such encoding or model.
+        InvalidArgumentError: there is no such encoding or model, or the function takes messages instead of a text.
         MissingExtraError: an encoding or one of OpenAI's models was asked for, and nothing that knows it is installed.
     """
     if isinstance(counter, Counter):
@@ -167,8 +169,39 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
     refuse_class("counter", counter)
     checked_callable("counter", "a function from str to int, or a name", counter)
     name = getattr(counter, "__qualname__", type(counter).__qualname__)
+    _refuse_messages(counter, name)
     margin = as_float("margin_percent", getattr(counter, "margin_percent", 0.0))
     return Counter(counter, name, margin_percent=margin, batch=getattr(counter, "count_batch", None))
+
+
+# A function is tried on this text. No vocabulary has more tokens than characters in it, but a function of messages,
+# such as LangChain's `count_tokens_approximately`, takes each character for a message of several tokens.
+_SENTENCE = "The quick brown fox jumps over the lazy dog."
+_MOST_SENTENCE_TOKENS = 2 * len(_SENTENCE)
+# What has been tried, by the function, or by the object and its method's name. Nothing is kept alive for it.
+_tried: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+
+
+def _refuse_messages(function: Callable[[str], int], name: str) -> None:
+    """Raise an error for a function that counts messages. One that counts texts is tried at its first use only."""
+    owner = getattr(function, "__self__", function)
+    # What cannot be remembered is tried each time.
+    with suppress(TypeError):
+        if name in _tried.get(owner, ()):
+            return
+    try:
+        tokens = function(_SENTENCE)
+    except Exception:  # noqa: BLE001 - the function may know some texts only; if it knows none, its first use says so
+        tokens = 0
+    if tokens.__class__ is int and tokens > _MOST_SENTENCE_TOKENS:
+        raise InvalidArgumentError(
+            f"{name} counts {number_text(tokens)} tokens in a sentence of {len(_SENTENCE)} characters; pass a function "
+            f"of a text, not of messages",
+            argument="counter",
+            value=tokens,
+        )
+    with suppress(TypeError):
+        _tried.setdefault(owner, set()).add(name)
 
 
 @lru_cache(maxsize=64)

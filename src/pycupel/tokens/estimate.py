@@ -5,14 +5,16 @@ that its vocabulary does not contain as a whole. Where a piece starts follows fr
 every pair of kinds has a cost. Where a word is split follows roughly from its letters: every pair of letters has
 a cost, low if it is common in English, high if it is rare. Letters outside ASCII cost what their script costs.
 
-All of this is translating and adding bytes, in linear time for any text. The costs are those of `o200k_base`,
-fitted by `tools/fit_estimator.py`.
+All of this is translating and adding bytes, in linear time for any text. Vocabularies differ in the costs, mostly
+in those of scripts and languages; `tools/fit_estimator.py` fits a table to each. Some also make every digit a token
+of its own.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from pycupel.model.checks import checked_str
@@ -61,10 +63,14 @@ BLOCK_ROWS = (*range(7), 0xD8, *range(0x09, 0x0F), 0x10)
 # All the other rows have one cost each, shared by those up to the next number. 0xDC is the second half of an emoji.
 # fmt: off
 ROW_GROUPS = (
-    0x00, 0x07, 0x09, 0x0F, 0x10, 0x11, 0x12, 0x14, 0x17, 0x18, 0x19, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x25, 0x27,
-    0x2C, 0x2E, 0x30, 0x31, 0x4E, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xA5, 0xAC, 0xD8, 0xD9, 0xDC, 0xE0, 0xF9,
+    0x00, 0x07, 0x08, 0x09, 0x0F, 0x10, 0x11, 0x12, 0x13, 0x14, 0x16, 0x17, 0x18, 0x19, 0x1C, 0x1D, 0x1E, 0x1F, 0x20,
+    0x21, 0x25, 0x27, 0x2C, 0x2D, 0x2E, 0x30, 0x31, 0x4E, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xA5, 0xA6, 0xA7, 0xA8,
+    0xA9, 0xAA, 0xAB, 0xAC, 0xD8, 0xD9, 0xDC, 0xE0, 0xF9,
 )
 # fmt: on
+# Rare scripts that share a row with Khmer, or half an emoji, by the UTF-8 bytes that they start with: those of the
+# Philippines; musical and mathematical symbols; Adlam and its neighbours.
+_RARE = (b"\xe1\x9c", b"\xe1\x9d", b"\xf0\x9d", b"\xf0\x9e")
 
 
 def _table(groups: Iterable[Iterable[int]], other: int) -> bytes:
@@ -90,24 +96,46 @@ _ROW = bytes(number << 4 for number in _table(([row] for row in BLOCK_ROWS), len
 _BLOCK = bytes(byte >> 4 for byte in range(256))
 
 
-class _Costs(NamedTuple):
-    table: bytes
+# Costs are bytes, in this share of a token: small enough to be precise, and large enough for a character of a script
+# that no vocabulary has, which is three tokens, one for each byte.
+COSTS_PER_TOKEN = 80
+
+
+class _Table(NamedTuple):
+    costs: bytes
     free: bytes
 
     @classmethod
-    def of(cls, costs: Sequence[int]) -> _Costs:
+    def of(cls, costs: Sequence[int]) -> _Table:
         return cls(bytes(costs), bytes(number for number, cost in enumerate(costs) if not cost))
 
 
-_TABLE = read_table("costs.txt")
-_KIND_COSTS, _BLOCK_COSTS = _Costs.of(_TABLE["kinds"]), _Costs.of(_TABLE["blocks"])
-_LETTER_COSTS, _SKIP_COSTS = _Costs.of(_TABLE["letters"]), _Costs.of(_TABLE["skips"])
-_ROW_COSTS = _Costs.of([_TABLE["rows"][bisect(ROW_GROUPS, row) - 1] for row in range(256)])
-[_DATA_COST] = _TABLE["data"]
-_COMMON_PAIR_COST, _COMMON_DISCOUNT_PERCENT = _TABLE["common"]
+class Costs(NamedTuple):
+    """What the features of a text cost in a vocabulary."""
+
+    single_digits: bool
+    data: int
+    rare: int
+    common: int
+    kinds: _Table
+    letters: _Table
+    skips: _Table
+    blocks: _Table
+    rows: _Table
+
+
+@lru_cache(maxsize=16)
+def read_costs(vocabulary: str) -> Costs:
+    """Return the costs that were fitted to a vocabulary."""
+    table = read_table(f"costs/{vocabulary}.txt")
+    [digits], [data], [rare], [common] = table["digits"], table["data"], table["rare"], table["common"]
+    rows = [table["rows"][bisect(ROW_GROUPS, row) - 1] for row in range(256)]
+    bytewise = [_Table.of(costs) for costs in (table["kinds"], table["letters"], table["skips"], table["blocks"], rows)]
+    return Costs(digits == 1, data, rare, common, *bytewise)
+
 
 # Not even random letters cost more on average.
-_MAX_PAIR_COST = 50
+_MAX_PAIR_COST = COSTS_PER_TOKEN // 2
 
 # A long run that keeps switching between letters and digits is data: base64, keys, signatures.
 _RUNS = _table([b"", _LOWER + _UPPER + _DIGITS + b"+/=_-"], 0)
@@ -140,9 +168,12 @@ class Features(NamedTuple):
     rows: bytes
     """The row of each character."""
 
+    rare: int
+    """The number of characters in scripts that share a row with a more common one."""
+
 
 def estimate_tokens(text: str) -> int:
-    """Estimate how many tokens a text has; 0 for an empty one.
+    """Estimate how many tokens a text has for OpenAI's newer models (`o200k_base`); 0 for an empty one.
 
     Tuned to be a little too high rather than too low. Still, leave 5 % of a budget free: `docs/tokens.md` says
     how far off the estimate is, by language and kind of text.
@@ -152,43 +183,48 @@ def estimate_tokens(text: str) -> int:
     """
     if text.__class__ is not str:
         checked_str("text", text)
-    if not text:
-        return 0
-    data, kinds, letters, skips, blocks, rows = find_features(text)
-    hundredths = _DATA_COST * data + _cost(kinds, _KIND_COSTS) + _splits(letters, skips)
+    return estimate(text, _O200K) if text else 0
+
+
+def estimate(text: str, costs: Costs) -> int:
+    """Estimate how many tokens a text that is not empty has in the vocabulary that the costs are for."""
+    single_digits, data_cost, rare_cost, common, kind_costs, letter_costs, skip_costs, block_costs, row_costs = costs
+    data, kinds, letters, skips, blocks, rows, rare = find_features(text, single_digits)
+    total = data_cost * data + _cost(kinds, kind_costs)
     if rows:
-        hundredths += _cost(blocks, _BLOCK_COSTS) + _cost(rows, _ROW_COSTS)
-    # The costs are a little too high, so only a fraction well above zero is rounded up.
-    return max(1, (hundredths + 20) // 100)
-
-
-def _cost(numbers: bytes, costs: _Costs) -> int:
-    """Sum the costs. Zeros are removed first, because adding takes longer than translating."""
-    return sum(numbers.translate(costs.table, costs.free))
-
-
-def _splits(letters: bytes, skips: bytes) -> int:
-    """Return the cost of splitting words: less than the sum if that is low, as in English text and code."""
+        total += _cost(blocks, block_costs) + _cost(rows, row_costs) + rare_cost * rare
+    # The cost of splitting words is less than the sum if that is low, as in English text and code: what a text has
+    # less than other languages have on average comes off once more.
     pairs = len(letters) - letters.count(0)
-    cost = _cost(letters, _LETTER_COSTS) + _cost(skips, _SKIP_COSTS)
-    common = _COMMON_PAIR_COST * pairs - cost
-    if common > 0:
-        return max(0, cost - common * _COMMON_DISCOUNT_PERCENT // 100)
-    return min(cost, _MAX_PAIR_COST * pairs)
+    splits = _cost(letters, letter_costs) + _cost(skips, skip_costs)
+    less = common * pairs - splits
+    total += max(0, splits - less) if less > 0 else min(splits, _MAX_PAIR_COST * pairs)
+    # The costs are a little too high, so only a fraction well above zero is rounded up.
+    return max(1, (total + COSTS_PER_TOKEN // 5) // COSTS_PER_TOKEN)
 
 
-def find_features(text: str) -> Features:
+def _cost(numbers: bytes, table: _Table) -> int:
+    """Sum the costs. Zeros are removed first, because adding takes longer than translating."""
+    return sum(numbers.translate(table.costs, table.free))
+
+
+def find_features(text: str, single_digits: bool = False) -> Features:  # noqa: FBT001, FBT002 - by position it is faster
     """Find the features of a text from which its tokens are estimated."""
     blocks = rows = b""
+    rare = 0
     data = text.encode("utf-8", "surrogatepass")
     if not text.isascii():
-        data = data.translate(None, _OTHER_BYTES)
         characters = text.encode("utf-16-le", "surrogatepass")
         rows = characters[1::2]
+        if 0xD8 in rows or 0x17 in rows:
+            rare = sum(map(data.count, _RARE))
+        data = data.translate(None, _OTHER_BYTES)
         blocks = _merged(rows.translate(_ROW), characters[::2].translate(_BLOCK))
     words = _without_data(data)
     data_length = len(data) - len(words)
-    words = words.translate(_DIGITS_ALIKE).replace(b"000", b"1").replace(b"00", b"1").replace(b"  ", _GAP)
+    words = words.replace(b"  ", _GAP).translate(_DIGITS_ALIKE)
+    if not single_digits:
+        words = words.replace(b"000", b"1").replace(b"00", b"1")
     # Read as one number each, all the kinds and all the letters move to their neighbours at once. A letter counts if
     # two others of its word stand before it: short words are one token.
     kinds = int.from_bytes(words.translate(_KIND), "big")
@@ -203,6 +239,7 @@ def find_features(text: str) -> Features:
         ((letters | letters >> 16 << 4) & inside).to_bytes(size, "big"),
         blocks,
         rows,
+        rare,
     )
 
 
@@ -232,3 +269,6 @@ def _is_data(run: bytes) -> bool:
     kinds = run.translate(_RUN_KINDS)
     has_all = b"a" in kinds and b"A" in kinds and b"0" in kinds
     return has_all and 5 * sum(map(kinds.count, _CHANGES)) >= 2 * len(kinds)
+
+
+_O200K = read_costs("o200k")

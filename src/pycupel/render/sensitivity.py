@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Container, Sequence
+from typing import Any, NamedTuple, cast
 
-from pycupel.analytics.sensitivity import ItemStatus, PolicySensitivityDiffEntry, PolicySensitivityReport
+from pycupel.analytics.sensitivity import ItemStatus, PolicySensitivityReport
 from pycupel.diagnostics import (
     BudgetExceeded,
     CountCapExceeded,
@@ -19,6 +19,13 @@ from pycupel.model.checks import wrong_type
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
 from pycupel.render.text import Page, cause_of, short_name
 
+# Reasons in a word; others are shown by their names.
+_WORDS: dict[type[ExclusionReason], str] = {
+    Deduplicated: "copy",
+    PinnedOverride: "displaced",
+    CountCapExceeded: "capped",
+    NegativeTokens: "invalid",
+}
 _LONGEST_WORD = 12
 # The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
 _REST = 34
@@ -69,16 +76,12 @@ def render_sensitivity(
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
-    page = Page.of(_checked(report).variants[0][1], width, limit)
+    if not isinstance(cast(Any, report), PolicySensitivityReport):
+        raise wrong_type("report", "a PolicySensitivityReport", report)
+    page = Page.of(report.variants[0][1], width, limit)
     grid = _grid(report, page)
     sections = [_headline(report, page), _differences(report, grid, page), _variants(report, grid.names, page)]
     return page.text(sections, color=color, unicode=unicode)
-
-
-def _checked(report: Any) -> PolicySensitivityReport:
-    if not isinstance(report, PolicySensitivityReport):
-        raise wrong_type("report", "a PolicySensitivityReport", report)
-    return report
 
 
 def _headline(report: PolicySensitivityReport, page: Page) -> list[Line]:
@@ -109,44 +112,35 @@ def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> li
 
 def _variants(report: PolicySensitivityReport, names: Sequence[str], page: Page) -> list[Line]:
     """List the totals of the variants, with their labels if the columns above are numbered."""
-    rows = [
-        Row((Span(name), *_totals(each, page)), "" if name == label else label)
-        for name, (label, each) in zip(names, report.variants, strict=True)
-    ]
+    rows: list[Row] = []
+    for name, (label, each) in zip(names, report.variants, strict=True):
+        tokens, target = each.included_tokens, 0 if each.budget is None else each.budget.target_tokens
+        totals = (page.count(len(each.included)), page.count(tokens), Span(share(tokens, target)))
+        rows.append(Row((Span(name), *totals), "" if name == label else label))
     # Ignore the limit: a number is useless without its label.
     return [*page.heading("VARIANTS"), *page.table(("<", ">items", ">tokens", ">of target"), (), rows)]
-
-
-def _totals(report: SelectionReport, page: Page) -> tuple[Span, Span, Span]:
-    tokens, target = report.included_tokens, 0 if report.budget is None else report.budget.target_tokens
-    return page.count(len(report.included)), page.count(tokens), Span(share(tokens, target))
 
 
 def _grid(report: PolicySensitivityReport, page: Page) -> _Grid:
     """Return the most detailed grid that leaves room for the contents."""
     labels = [label for label, _ in report.variants]
     numbers = [f"#{i}" for i in range(1, len(labels) + 1)]
-    names = (labels, numbers) if _are_titles(labels, page.width // 4) else (numbers,)
+    # Labels are titles only if all of them fit as they are, and are different.
+    titles = {label for label in labels if label.isascii() and clipped(label, page.width // 4) == label}
+    names = (labels, numbers) if len(titles) == len(labels) else (numbers,)
     shown = report.diffs[: page.limit]
     contents = {diff.content for diff in shown}
     causes = [_causes(each, contents, page) for _, each in report.variants]
-    detailed = [_verdicts(diff, causes) for diff in shown]
+    detailed = [
+        [
+            _IN if status == ItemStatus.INCLUDED else known.get(diff.content, _OUT)
+            for (_, status), known in zip(diff.statuses, causes, strict=True)
+        ]
+        for diff in shown
+    ]
     brief = [[verdict if verdict is _IN else _OUT for verdict in row] for row in detailed]
     grids = [_Grid(each, verdicts) for verdicts in (detailed, brief) for each in names]
     return next((grid for grid in grids if not shown or grid.width <= page.width - _REST), grids[-1])
-
-
-def _are_titles(labels: Sequence[str], room: int) -> bool:
-    """Whether the labels fit as they are and are all different."""
-    shown = {label for label in labels if label.isascii() and clipped(label, room) == label}
-    return len(shown) == len(labels)
-
-
-def _verdicts(diff: PolicySensitivityDiffEntry, causes: Sequence[Mapping[str, _Verdict]]) -> list[_Verdict]:
-    return [
-        _IN if status == ItemStatus.INCLUDED else known.get(diff.content, _OUT)
-        for (_, status), known in zip(diff.statuses, causes, strict=True)
-    ]
 
 
 def _causes(report: SelectionReport, contents: Container[str], page: Page) -> dict[str, _Verdict]:
@@ -160,16 +154,7 @@ def _causes(report: SelectionReport, contents: Container[str], page: Page) -> di
 
 
 def _word(reason: ExclusionReason) -> str:
-    match reason:
-        case BudgetExceeded(item_tokens=needed, available_tokens=left):
-            return "no room" if needed > left else "skipped"
-        case Deduplicated():
-            return "copy"
-        case PinnedOverride():
-            return "displaced"
-        case CountCapExceeded():
-            return "capped"
-        case NegativeTokens():
-            return "invalid"
-        case _:
-            return clipped(short_name(reason), _LONGEST_WORD)
+    if isinstance(reason, BudgetExceeded):
+        return "no room" if reason.item_tokens > reason.available_tokens else "skipped"
+    known = next((word for cls, word in _WORDS.items() if isinstance(reason, cls)), None)
+    return known or clipped(short_name(reason), _LONGEST_WORD)

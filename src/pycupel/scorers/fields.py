@@ -90,19 +90,7 @@ class RecencyScorer:
             conversation = [other for other in all_items if other.kind.key in CONVERSATION]
             positions = [i for i, other in enumerate(conversation) if other is item]
             return _position_share(max(positions), len(conversation)) if positions else 0.0
-        if item.timestamp is None:
-            return 0.0
-        count_with_timestamp = 0
-        rank = 0
-        for other in all_items:
-            if other.timestamp is None:
-                continue
-            count_with_timestamp += 1
-            if other.timestamp < item.timestamp:
-                rank += 1
-        if count_with_timestamp <= 1:
-            return 1.0
-        return rank / (count_with_timestamp - 1)
+        return _rank_share(item.timestamp, [other.timestamp for other in all_items])
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
@@ -113,6 +101,14 @@ class RecencyScorer:
             shares = {id(item): _position_share(i, len(conversation)) for i, item in enumerate(conversation)}
             return [shares.get(id(item), 0.0) for item in items]
         return rank_shares(stamps)
+
+
+def _rank_share(value: Any, others: Sequence[Any]) -> float:
+    """Return the share of the other known values that are lower; None is unknown, and scores 0."""
+    if value is None:
+        return 0.0
+    known = [other for other in others if other is not None]
+    return sum([other < value for other in known]) / (len(known) - 1) if len(known) > 1 else 1.0
 
 
 def _position_share(position: int, count: int) -> float:
@@ -132,19 +128,7 @@ class PriorityScorer:
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the rank of the item's priority, from 0 to 1."""
-        if item.priority is None:
-            return 0.0
-        count_with_priority = 0
-        rank = 0
-        for other in all_items:
-            if other.priority is None:
-                continue
-            count_with_priority += 1
-            if other.priority < item.priority:
-                rank += 1
-        if count_with_priority <= 1:
-            return 1.0
-        return rank / (count_with_priority - 1)
+        return _rank_share(item.priority, [other.priority for other in all_items])
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""

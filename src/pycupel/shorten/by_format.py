@@ -41,13 +41,11 @@ class _Form(NamedTuple):
 
     name: str
     pieces: Sequence[Piece]
-    rewritten: Sequence[tuple[str, str]]
-    """Texts that differ from it only in form, longest first, each with a name."""
-    rank: Callable[[Sequence[float], str | None], list[int]]
-    """Returns the order in which to keep pieces, for their units and the question."""
+    rewritten: Sequence[tuple[str, str]]  # Texts that differ from it only in form, longest first, each with a name.
+    rank: Callable[[Sequence[float], str | None], list[int]]  # By units and a question: the order to keep pieces in.
     join: Callable[[Collection[int]], str]
+    # What the smallest version may keep, if this piece is the first to keep.
     record_at: Callable[[int], Collection[int]] | None = None
-    """Returns what the smallest version may keep, if the piece is the first to keep."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,13 +68,13 @@ def tail_start(text: str, start: int) -> int:
 
 def safe_index(text: str, index: int) -> int:
     """Find the nearest index at or before this one that is not inside a character or an escape sequence."""
-    return _outside_escape(text, _outside_character(text, index))
-
-
-def _outside_character(text: str, index: int) -> int:
     least = max(0, index - _MAX_JOINED)
     while least < index < len(text) and _joins(text, index):
         index -= 1
+    start = max(0, index - _LONGEST_ESCAPE)
+    for match in _ESCAPE.finditer(text, start, index + _LONGEST_ESCAPE):
+        if match.start() < index < match.end():
+            return match.start()
     return index
 
 
@@ -90,14 +90,6 @@ def _joins(text: str, index: int) -> bool:
     while start > 0 and _FLAG.match(text[start - 1]):
         start -= 1
     return (index - start) % 2 == 1
-
-
-def _outside_escape(text: str, index: int) -> int:
-    start = max(0, index - _LONGEST_ESCAPE)
-    for match in _ESCAPE.finditer(text, start, index + _LONGEST_ESCAPE):
-        if match.start() < index < match.end():
-            return match.start()
-    return index
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -132,7 +124,9 @@ class Versions:
                     argument="shorter",
                     value=version,
                 )
-            versions.append(version if version.original_tokens is not None else _completed(item, version))
+            if version.original_tokens is None:
+                version = make_version(item, version.content, version.tokens, "given")  # noqa: PLW2901 - the same one
+            versions.append(version)
         hold(self, item=item, shorter=tuple(versions))
 
 
@@ -159,10 +153,6 @@ class _WithVersions:
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
         own: Callable[..., float] | None = getattr(self._shortener, "units", None)
         return 1.0 if own is None else own(item, context)
-
-
-def _completed(item: ContextItem, version: ContextItem) -> ContextItem:
-    return make_version(item, version.content, version.tokens, "given")
 
 
 _TRIES = 8

@@ -289,7 +289,9 @@ def standing_out(records: Sequence[Iterable[tuple[str, str]]], texts: Sequence[s
         different = {value for value in set(values) if _ERROR_VALUE.search(value)}
         erroneous.update(i for i, value in zip(indices, values, strict=True) if value in different)
     folded = [text.lower() for text in texts]
-    signs = [[i for i, text in enumerate(folded) if word in text] for word in _words_of(query)]
+    asked = [word for word in map(str.lower, words(query or "")) if len(word) > 2 and word not in STOP_WORDS]
+    stems = list(dict.fromkeys(map(stem, asked)))[:_MOST_WORDS]
+    signs = [[i for i, text in enumerate(folded) if word in text] for word in stems]
     for found in (erroneous, *signs):
         if 0 < len(found) <= len(texts) / 2:
             rarity = log2(len(texts) / len(found)) + _ADVANTAGE
@@ -310,13 +312,6 @@ def _rarities(values: Sequence[str]) -> list[float]:
     weight = (1 - (len(counts) - 1) / len(values)) ** 3
     rarity = {value: weight * log2(len(values) / count) for value, count in counts.items()}
     return [rarity[value] for value in values]
-
-
-def _words_of(query: str | None) -> list[str]:
-    """Return the beginnings of words to look for."""
-    folded = [word.lower() for word in words(query or "")]
-    stems = [stem(word) for word in folded if len(word) > 2 and word not in STOP_WORDS]
-    return list(dict.fromkeys(stems))[:_MOST_WORDS]
 
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7)
@@ -408,8 +403,11 @@ def analyse(
         seen: set[str] = set()
         for text in context.kept_texts:
             seen.update(find_units(text))
-        for i in _newest_first(context.items):
-            item = context.items[i]
+        # Newest first; items without a timestamp count as older than those with one.
+        items = context.items
+        times = [float("-inf") if item.timestamp is None else item.timestamp.timestamp() for item in items]
+        for i in sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True):
+            item = items[i]
             if id(item) not in made:
                 form = find_form(item.content)
                 made[id(item)] = form, _credited(pieces_in(form), seen, find_units)
@@ -433,12 +431,6 @@ def _credited(pieces: Sequence[Piece], seen: set[str], find_units: Callable[[str
         credited[i] = sum([worth for unit, worth in new_units[i].items() if unit not in seen])
         seen.update(new_units[i])
     return credited
-
-
-def _newest_first(items: Sequence[ContextItem]) -> list[int]:
-    """Sort items, newest first; those without a timestamp count as older than those with one."""
-    times = [float("-inf") if item.timestamp is None else item.timestamp.timestamp() for item in items]
-    return sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
 
 
 def fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:

@@ -69,11 +69,16 @@ def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
     for i in range(len(calls) - 1, -1, -1):
         arguments = _mapping(calls[i].arguments)
         name = name_key(calls[i].name)
-        path = _path(arguments)
+        path: str | None = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
         same = _canonical([name, arguments])
         reads = path is not None and name.startswith(_READING)
         writes = path is not None and name.startswith(_WRITING) and any(each in arguments for each in _CONTENTS)
-        part = _canonical({key: value for key, value in arguments.items() if _selects_part(key, value)})
+        selecting = {
+            key: value
+            for key, value in arguments.items()
+            if (key in _PARTS if isinstance(value, str) else value is not None)
+        }
+        part = _canonical(selecting)
         read = f"{path}\n{part}"
         found = [later.get(same)]
         if path is not None and reads:
@@ -95,21 +100,13 @@ def arguments_of(arguments: Any) -> tuple[str, dict[str, str]]:
     The first is a path, a command or a query; otherwise the first text or number.
     """
     values = _mapping(arguments)
-    shown = {key: _shown(value) for key, value in values.items() if isinstance(value, (str, int, float))}
+    shown = {
+        key: number_text(value) if isinstance(value, int) else str(value)
+        for key, value in values.items()
+        if isinstance(value, (str, int, float))
+    }
     main = next((key for key in _MAIN if isinstance(values.get(key), str)), next(iter(shown), ""))
     return shown.pop(main, ""), shown
-
-
-def _shown(value: Any) -> str:
-    return number_text(value) if isinstance(value, int) else str(value)
-
-
-def _selects_part(key: str, value: Any) -> bool:
-    return key in _PARTS if isinstance(value, str) else value is not None
-
-
-def _path(arguments: Mapping[str, Any]) -> str | None:
-    return next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
 
 
 def _mapping(arguments: Any) -> Mapping[str, Any]:

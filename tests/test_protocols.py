@@ -151,6 +151,8 @@ def test_every_built_in_strategy_has_the_method(protocol: Any, registry: Any) ->
                 "supports_marginal_items",
                 "supports_min_budget",
                 "engine",
+                # The option of policy files that is an entry in Python.
+                "each",
             },
         ),
         (PLACERS, {"place"}),

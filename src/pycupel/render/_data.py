@@ -89,7 +89,10 @@ class PageRows(NamedTuple):
 
     @classmethod
     def of(cls, report: SelectionReport, others: Sequence[SelectionReport]) -> PageRows:
-        shown, hidden = _shown(report)
+        # At least a quarter of the rows is for excluded items, if there are so many.
+        left_out = min(len(report.excluded), max(_MAX_ROWS - len(report.included), _MAX_ROWS // 4))
+        shown: list[Entry] = [*report.included[: _MAX_ROWS - left_out], *report.excluded[:left_out]]
+        hidden = report.total_candidates - len(shown)
         items = [entry.item for entry in shown]
         found: list[dict[int, Entry]] = []
         for other in others:
@@ -108,17 +111,7 @@ class PageRows(NamedTuple):
         return cls(items, entries, [[placed.get(row) for row in size] for placed in found], hidden)
 
 
-def _shown(report: SelectionReport) -> tuple[list[Entry], int]:
-    """Return the entries that get a row, and how many do not. A quarter of the rows is for excluded items."""
-    included, excluded = report.included, report.excluded
-    left_out = min(len(excluded), max(_MAX_ROWS - len(included), _MAX_ROWS // 4))
-    shown: list[Entry] = [*included[: _MAX_ROWS - left_out], *excluded[:left_out]]
-    return shown, report.total_candidates - len(shown)
-
-
-# Convert a report to JSON data for the page: names, numbers and columns of rows.
-#
-# Data that would make the page too large is cut, and the page says so.
+# Names, numbers and columns of rows.
 
 
 Data: TypeAlias = dict[str, Any]
@@ -256,12 +249,12 @@ def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any
         columns["text"] = [item.content[:_LONGEST_TEXT] for item in items]
         columns["more"] = [max(0, len(item.content) - _LONGEST_TEXT) or None for item in items]
         columns["tags"] = [clipped(", ".join(item.tags), _LONGEST_VALUE) if item.tags else None for item in items]
-        columns["metadata"] = [_metadata(item.metadata) or None for item in items]
+        columns["metadata"] = [
+            [[clipped(key, _LONGEST_NAME), shortened(value, _LONGEST_VALUE)] for key, value in item.metadata.items()]
+            or None
+            for item in items
+        ]
     return columns
-
-
-def _metadata(metadata: Mapping[str, Any]) -> list[list[str]]:
-    return [[clipped(key, _LONGEST_NAME), shortened(value, _LONGEST_VALUE)] for key, value in metadata.items()]
 
 
 def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:
@@ -349,7 +342,9 @@ def sweep_data(
     The target and the maximum move together, so that the distance between them stays the same.
     """
     base = budget or ContextBudget(all_tokens(items))
-    targets = _targets(base.target_tokens, _top(items, base))
+    # The largest target holds everything, unless the safety margin leaves nothing.
+    needed = enlarged(all_tokens(items) + sum(base.reserved_slots.values()), base.estimation_safety_margin_percent)
+    targets = _targets(base.target_tokens, needed + max(0, base.target_tokens - base.available_tokens))
     shift = base.max_tokens - base.target_tokens
     try:
         points = sweep_budgets(policy, items, [base.resized(target + shift, target) for target in targets])
@@ -357,9 +352,14 @@ def sweep_data(
         return {"failed": str(error)}
     index = RowIndex(rows)
     selected = [[row for row in index.find(point.items) if row is not None] for point in points]
+    flips: list[list[int]] = []
+    for before, after in pairwise([[], *selected]):
+        # Each row as its distance from the one before it, which needs few digits.
+        rows_changed = sorted(set(before) ^ set(after))
+        flips.append([second - first for first, second in pairwise([0, *rows_changed])])
     return {
         "points": [_point(point, kinds) for point in points],
-        "flips": [_deltas(set(before) ^ set(after)) for before, after in pairwise([[], *selected])],
+        "flips": flips,
         "start": targets.index(base.target_tokens),
         "order": _common_order(selected),
     }
@@ -368,13 +368,6 @@ def sweep_data(
 def all_tokens(items: Iterable[ContextItem]) -> int:
     """Sum the tokens of the items. Negative counts, which are invalid, do not count."""
     return sum([max(0, item.tokens) for item in items])
-
-
-def _top(items: Iterable[ContextItem], budget: ContextBudget) -> int:
-    """Return a target that holds everything, unless the safety margin leaves nothing."""
-    needed = all_tokens(items) + sum(budget.reserved_slots.values())
-    needed = enlarged(needed, budget.estimation_safety_margin_percent)
-    return needed + max(0, budget.target_tokens - budget.available_tokens)
 
 
 def _targets(target: int, top: int) -> list[int]:
@@ -397,20 +390,14 @@ def _point(point: BudgetPoint, kinds: Kinds) -> Data:
     return {"target": target, "max": limit, "ok": point.feasible, "use": use}
 
 
-def _deltas(rows: Iterable[int]) -> list[int]:
-    """Encode each row as its distance from the one before it, which needs few digits."""
-    return [after - before for before, after in pairwise([0, *sorted(rows)])]
-
-
 def _common_order(selections: Sequence[Sequence[int]]) -> list[int] | None:
     """Find an order of all rows that agrees with each selection; None if two rows change order with the budget."""
     predecessors: dict[int, set[int]] = {}
     for rows in selections:
         for first, second in pairwise(rows):
             predecessors.setdefault(second, set()).add(first)
+    graph = {**dict.fromkeys(chain.from_iterable(selections), ()), **predecessors}
     try:
-        return [
-            *TopologicalSorter({**dict.fromkeys(chain.from_iterable(selections), ()), **predecessors}).static_order()
-        ]
+        return [*TopologicalSorter(graph).static_order()]
     except CycleError:
         return None

@@ -153,19 +153,15 @@ class Table:
         cells = [row.cells for row in (self._titles, *rows)]
         self._widths = [max(_room(cell.text) for cell in column) for column in zip(*cells, strict=True)]
         self._indent, self._below = indent, indent + _GAP * 2
-        self._breaks, used = self._fill(width)
-        self._room = width - used - len(_GAP)
-        self._room_below = width - len(self._below) - len(_GAP)
-
-    def _fill(self, width: int) -> tuple[list[int], int]:
-        """Return the columns that begin a line, and how much of the last line is used."""
-        breaks, used = [0], len(self._indent)
+        # The columns that begin a line, and how much of the last line is used.
+        self._breaks, used = [0], len(indent)
         for i, wide in enumerate(self._widths):
             used += len(_GAP) + wide
-            if used > width and i > breaks[-1]:
-                breaks.append(i)
+            if used > width and i > self._breaks[-1]:
+                self._breaks.append(i)
                 used = len(self._below) + len(_GAP) + wide
-        return breaks, used
+        self._room = width - used - len(_GAP)
+        self._room_below = width - len(self._below) - len(_GAP)
 
     def titles(self, text: str = "") -> list[Line]:
         lines = self._columns(self._titles)
@@ -174,15 +170,15 @@ class Table:
         return [*lines]
 
     def lines(self, rows: Iterable[Row]) -> list[Line]:
-        return [line for row in rows for line in self._lines(row) if any(span.text.strip() for span in line)]
-
-    def _lines(self, row: Row) -> list[list[Span]]:
-        lines = self._columns(row)
-        if row.text and self._room >= _MIN_TEXT:
-            lines[-1].append(Span(_GAP + clipped(row.text, self._room)))
-        elif row.text:
-            lines.append([Span(self._below + _GAP + clipped(row.text, self._room_below))])
-        return lines
+        shown: list[Line] = []
+        for row in rows:
+            lines = self._columns(row)
+            if row.text and self._room >= _MIN_TEXT:
+                lines[-1].append(Span(_GAP + clipped(row.text, self._room)))
+            elif row.text:
+                lines.append([Span(self._below + _GAP + clipped(row.text, self._room_below))])
+            shown += [line for line in lines if any(span.text.strip() for span in line)]
+        return shown
 
     def _columns(self, row: Row) -> list[list[Span]]:
         columns = zip(row.cells, self._sides, self._widths, strict=True)

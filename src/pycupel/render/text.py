@@ -176,7 +176,12 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
             of_kind = "" if by == "kind" and excluded.item.kind == kind else f" of {by} {_quoted(kind)}"
             why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
         case _:
-            return Cause(short_name(reason), _fields(reason))
+            # A reason that this module does not know: its fields say what is particular.
+            names = getattr(reason, "__match_args__", ())
+            own = {name: getattr(reason, name) for name in names}
+            fields = reason.fields if isinstance(reason, UnknownReason) else own
+            texts = [f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items()]
+            return Cause(short_name(reason), clipped(", ".join(texts), _LONGEST_NAME) if texts else "")
     return Cause(f"{title} ({short_name(reason)})", why)
 
 
@@ -186,16 +191,6 @@ def _row_number(content: str, positions: Mapping[str, int]) -> str:
 
 def _quoted(text: str) -> str:
     return f"'{clipped(text, _LONGEST_QUOTE)}'"
-
-
-def _fields(reason: ExclusionReason) -> str:
-    """Show the fields of a reason that this module does not know."""
-    if isinstance(reason, UnknownReason):
-        fields = reason.fields
-    else:
-        fields = {name: getattr(reason, name) for name in getattr(reason, "__match_args__", ())}
-    fields_text = ", ".join(f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items())
-    return fields_text and clipped(fields_text, _LONGEST_NAME)
 
 
 def _value(value: object) -> str:
@@ -239,13 +234,12 @@ def share_lines(report: SelectionReport, page: Page) -> list[Line]:
     if report.budget is not None:
         whole, title = report.budget.target_tokens, "TOKENS, as shares of the target"
     segments = [(max(0, part.tokens), Span(part.symbol, part.label.code)) for part in (*used, *unused) if part.symbol]
-    rows, last = ([_row(part, whole, page) for part in parts] for parts in (used, unused))
-    return [*page.heading(title), bar(segments, page.width - 4), *page.table(_COLUMNS, rows, last)]
-
-
-def _row(part: _Part, whole: int, page: Page) -> Row:
-    numbers = (page.count(part.tokens), Span(share(part.tokens, whole)), part.items)
-    return Row((Span(part.symbol, part.label.code), part.label, *numbers), part.note)
+    rows = [
+        Row((Span(symbol, label.code), label, page.count(tokens), Span(share(tokens, whole)), items), note)
+        for label, symbol, tokens, items, note in (*used, *unused)
+    ]
+    table = page.table(_COLUMNS, rows[: len(used)], rows[len(used) :])
+    return [*page.heading(title), bar(segments, page.width - 4), *table]
 
 
 def _used(report: SelectionReport, page: Page) -> list[_Part]:
@@ -279,22 +273,21 @@ def _unused(report: SelectionReport) -> list[_Part]:
         return [_Part(Span("(over)", ALARM), "", -left)]
     held = held_tokens(budget, report.included_tokens, pinned_tokens(report.included))
     free = _Part(Span("(free)", QUIET), ".", left - held)
-    return [_Part(Span("(held)", QUIET), "-", held, note=_holders(budget)), free] if held else [free]
+    if not held:
+        return [free]
+    holders = {
+        "output reserve": budget.target_tokens > budget.available_tokens,
+        "reserved slots": any(budget.reserved_slots.values()),
+        "margin": budget.estimation_safety_margin_percent > 0,
+    }
+    note = ", ".join(name for name, holds in holders.items() if holds)
+    return [_Part(Span("(held)", QUIET), "-", held, note=note), free]
 
 
 def held_tokens(budget: ContextBudget, used: int, pinned: int) -> int:
     """Return the unused tokens of the target that reserves and the margin hold back from the slicer."""
     withheld = budget.target_tokens - pinned - budget.effective(pinned).target_tokens
     return max(0, min(budget.target_tokens - used, withheld))
-
-
-def _holders(budget: ContextBudget) -> str:
-    holders = {
-        "output reserve": budget.target_tokens > budget.available_tokens,
-        "reserved slots": any(budget.reserved_slots.values()),
-        "margin": budget.estimation_safety_margin_percent > 0,
-    }
-    return ", ".join(name for name, holds in holders.items() if holds)
 
 
 # The whole report: what is in, what is out and why, and where the tokens and the time went.
@@ -358,16 +351,13 @@ def render_summary(report: SelectionReport) -> str:
 def _headline(report: SelectionReport, width: int) -> list[Line]:
     items = f"{count(len(report.included))} of {plural(report.total_candidates, 'item')} selected"
     tokens = f"{count(report.included_tokens)} of {plural(report.total_tokens_considered, 'token')}"
-    lines = paragraph(listed((items, tokens, *_shortened(report))), width, code=HEADING)
+    shortened = [f"{count(len(report.shortened))} shortened"] if report.shortened else []
+    lines = paragraph(listed((items, tokens, *shortened)), width, code=HEADING)
     if report.budget is not None:
         lines += paragraph(f"budget: {_budget(report.budget, report.included_tokens)}", width)
     for note in report.notes:
         lines += paragraph(f"note: {note}", width)
     return lines
-
-
-def _shortened(report: SelectionReport) -> list[str]:
-    return [f"{count(len(report.shortened))} shortened"] if report.shortened else []
 
 
 def _budget(budget: ContextBudget, used: int) -> str:
@@ -387,22 +377,15 @@ def _selected(report: SelectionReport, page: Page) -> list[Line]:
     included = report.included
     if not included:
         return page.heading("SELECTED: nothing")
-    rows = [
-        Row(
-            (page.count(i), page.kind(item.kind), _tokens(item, page), Span(number(score)), Span(reason)),
-            item.content,
-        )
-        for i, (item, score, reason) in enumerate(included, start=1)
-    ]
+    rows: list[Row] = []
+    for i, (item, score, reason) in enumerate(included, start=1):
+        tokens = page.count(item.tokens)
+        if version_mark(item) is not None and item.original_tokens is not None:
+            tokens = Span(f"{tokens.text} of {page.count(item.original_tokens).text}")
+        cells = (page.count(i), page.kind(item.kind), tokens, Span(number(score)), Span(reason))
+        rows.append(Row(cells, item.content))
     table = page.table((">#", "<kind", ">tokens", ">score", "<reason"), rows, text="content")
     return [*page.heading("SELECTED, in the order in which the model reads it"), *table]
-
-
-def _tokens(item: ContextItem, page: Page) -> Span:
-    """Format the tokens; `120 of 900` for a shorter version."""
-    if version_mark(item) is None or item.original_tokens is None:
-        return page.count(item.tokens)
-    return Span(f"{page.count(item.tokens).text} of {page.count(item.original_tokens).text}")
 
 
 def _left_out(report: SelectionReport, page: Page) -> list[Line]:
@@ -503,7 +486,13 @@ def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode
     what = f"{clipped(item.kind.value, _QUOTE)} of {plural(item.tokens, 'token')}"
     if version_mark(item) is not None and item.original_tokens is not None:
         what = f"{what}, shortened from {count(item.original_tokens)}"
-    lines += indented(f"{what}, {'selected' if explanation.included else 'left out'}: {_reason(explanation)}")
+    reason = explanation.reason
+    if isinstance(reason, ExclusionReason):
+        cause = cause_of(ExcludedItem(item, explanation.score, reason), {}, 13, explanation.note)
+        why = f"{cause.title}, {cause.details}" if cause.details else cause.title
+    else:
+        why = clipped(reason, _QUOTE)
+    lines += indented(f"{what}, {'selected' if explanation.included else 'left out'}: {why}")
     rank = "" if explanation.rank is None else f", rank {count(explanation.rank)}"
     lines += indented(f"score {number(explanation.score)}{rank}")
     if explanation.parts:
@@ -524,11 +513,3 @@ def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode
         which = "next" if explanation.min_budget_is_exact else "a"
         lines += indented(f"{which} larger budget that selects it: {count(explanation.min_budget)}")
     return finish(lines, width, color=False, unicode=unicode)
-
-
-def _reason(explanation: Explanation) -> str:
-    reason = explanation.reason
-    if not isinstance(reason, ExclusionReason):
-        return clipped(reason, _QUOTE)
-    cause = cause_of(ExcludedItem(explanation.item, explanation.score, reason), {}, 13, explanation.note)
-    return f"{cause.title}, {cause.details}" if cause.details else cause.title

@@ -238,6 +238,7 @@ class TableTooLargeError(_DataError):
     ) -> None:
         super().__init__(candidates=candidates, capacity=capacity, cells=cells, limit=limit, allowed=allowed)
 
+        # The sentence of the specification is about cells; our other limit counts states.
         if limit != "max_cells":
             self._template = self._template.replace("table cells", "states")
 

@@ -141,6 +141,7 @@ class ShortenContext:
         """
         if self.counter is not None:
             return self.counter(text)
+        # Rounded up, because a version that is counted too small would not fit.
         return -(-len(text) * item.tokens // len(item.content))
 
 

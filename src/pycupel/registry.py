@@ -83,6 +83,7 @@ class Registry(Mapping[str, Any]):
             )
         with self._lock:
             present = self._entries.get(key)
+            # A module that is imported twice, under two names or after a reload, registers its classes again.
             is_same = self._names.get(key) == name and _is_same_entry(present, entry)
             if key in self._built_in or (present is not None and not is_same):
                 raise InvalidArgumentError(

@@ -68,6 +68,7 @@ def check_fields(value: Any, error: _Error) -> None:
     for name, check in _checks(value.__class__):
         given = getattr(value, name)
         checked = check(name, given, error)
+        # Most values are returned as they are, and setting a field of a frozen class is slow.
         if checked is not given:
             object.__setattr__(value, name, checked)
 
@@ -137,6 +138,7 @@ def is_equal(one: object, other: object) -> bool:
 def record_repr(self: object) -> str:
     """Show the call that builds a dataclass or a named tuple; of a long list, only the beginning."""
     value: Any = self
+    # A named tuple has no dataclass fields.
     names = getattr(value, "_fields", None) or [field.name for field in fields(value) if field.repr]
     return f"{type(value).__name__}({', '.join(f'{name}={_few(getattr(value, name))}' for name in names)})"
 

@@ -212,6 +212,7 @@ class DiagnosticTraceCollector(TraceCollector):
                 "there is no report yet: no run has completed with this collector; "
                 "pass it to Pipeline.run(items, budget, collector=...)"
             )
+        # What was recorded here is complete, and has what a caller recorded after the run, too.
         return report_over(self._report, events=tuple(self._events)) if self._events else self._report
 
     def record_stage_event(self, event: TraceEvent, /) -> None:

@@ -145,6 +145,7 @@ def explain(
         from pycupel.pipeline.policy import as_policy  # noqa: PLC0415 - as below
 
         pipeline = as_policy(pipeline, "pipeline")
+    # Selected items come first, so that of equal contents a selected one is found.
     entries: list[IncludedItem | ExcludedItem] = [*report.included, *report.excluded]
     entry = _find(entries, sought, candidates)
     item, score, reason = entry
@@ -195,10 +196,12 @@ def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextIt
 
 
 def _by_item(entries: Sequence[IncludedItem | ExcludedItem], item: ContextItem) -> IncludedItem | ExcludedItem:
+    # Identity first: several candidates may be equal, and the caller has one of them in hand.
     for entry in entries:
         if entry.item is item:
             return entry
     equal = [entry for entry in entries if entry.item == item]
+    # A selection with `shorten` has versions in place of the items that the caller knows.
     equal = equal or [entry for entry in entries if is_version_of(entry.item, item)]
     if len(equal) == 1:
         return equal[0]
@@ -251,6 +254,7 @@ def _instead(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> tup
         if freed < missing:
             gone.append(rival.item)
             freed += rival.item.tokens
+    # The last one may free enough for two, and then an earlier one need not go.
     for i in reversed(range(len(gone))):
         if freed - gone[i].tokens >= missing:
             freed -= gone.pop(i).tokens
@@ -261,6 +265,7 @@ def _room(report: SelectionReport, entry: IncludedItem | ExcludedItem) -> int:
     """Return the tokens left of the target; without a budget, the number in the reason."""
     if report.budget is None:
         return entry.reason.available_tokens if isinstance(entry.reason, BudgetExceeded) else entry.item.tokens
+    # The effective target is without pinned items, but `included_tokens` is with them.
     pinned = pinned_tokens(report.included)
     return report.budget.effective(pinned).target_tokens + pinned - report.included_tokens
 

@@ -68,13 +68,7 @@ class _BudgetExceeded(NamedTuple):
 
 
 class BudgetExceeded(ExclusionReason, _BudgetExceeded):
-    """The item did not fit. Used by Slice, and by Place with the Truncate strategy.
-
-    Attributes:
-        item_tokens: The tokens of the item.
-        available_tokens: The tokens that the final selection left over. If the item has fewer, a quota or another rule
-            of the slicer kept it out, and the item's event says which.
-    """
+    """The item did not fit. Used by Slice, and by Place with the Truncate strategy."""
 
     __slots__ = ()
 
@@ -88,12 +82,7 @@ class _ScoredTooLow(NamedTuple):
 
 
 class ScoredTooLow(ExclusionReason, _ScoredTooLow):
-    """The score is below the threshold of a `MinScoreSlice`.
-
-    Attributes:
-        score: The item's score.
-        threshold: The lowest score that would have been enough.
-    """
+    """The score is below the threshold of a `MinScoreSlice`."""
 
     __slots__ = ()
 
@@ -104,11 +93,7 @@ class _Deduplicated(NamedTuple):
 
 
 class Deduplicated(ExclusionReason, _Deduplicated):
-    """Another item with the same content was kept. Used by Deduplicate.
-
-    Attributes:
-        deduplicated_against: The content of the item that was kept.
-    """
+    """Another item with the same content was kept. Used by Deduplicate."""
 
     __slots__ = ()
 
@@ -125,13 +110,7 @@ class _QuotaCapExceeded(NamedTuple):
 
 
 class QuotaCapExceeded(ExclusionReason, _QuotaCapExceeded):
-    """The kind has used up its quota. Reserved: the built-in stages never use it.
-
-    Attributes:
-        kind: The kind.
-        cap: The most tokens or items that it may have.
-        actual: How many it would have with this item.
-    """
+    """The kind has used up its quota. Reserved: the built-in stages never use it."""
 
     __slots__ = ()
 
@@ -142,11 +121,7 @@ class _QuotaRequireDisplaced(NamedTuple):
 
 
 class QuotaRequireDisplaced(ExclusionReason, _QuotaRequireDisplaced):
-    """Another kind's requirement took the room. Reserved: the built-in stages never use it.
-
-    Attributes:
-        displaced_by_kind: The kind whose requirement took the room.
-    """
+    """Another kind's requirement took the room. Reserved: the built-in stages never use it."""
 
     __slots__ = ()
 
@@ -157,11 +132,7 @@ class _NegativeTokens(NamedTuple):
 
 
 class NegativeTokens(ExclusionReason, _NegativeTokens):
-    """The item has a negative token count. Used by Classify.
-
-    Attributes:
-        tokens: The item's token count.
-    """
+    """The item has a negative token count. Used by Classify."""
 
     __slots__ = ()
 
@@ -172,11 +143,7 @@ class _PinnedOverride(NamedTuple):
 
 
 class PinnedOverride(ExclusionReason, _PinnedOverride):
-    """The item would have fitted without the pinned items. Used by Slice, and by Place with the Truncate strategy.
-
-    Attributes:
-        displaced_by: The content of the first pinned item.
-    """
+    """The item would have fitted without the pinned items. Used by Slice, and by Place with the Truncate strategy."""
 
     __slots__ = ()
 
@@ -187,11 +154,7 @@ class _Filtered(NamedTuple):
 
 
 class Filtered(ExclusionReason, _Filtered):
-    """A filter removed the item. The built-in stages never use it; `select_messages` does.
-
-    Attributes:
-        filter_name: The filter that removed the item; from `select_messages`, what is wrong with the message.
-    """
+    """A filter removed the item. The built-in stages never use it; `select_messages` does."""
 
     __slots__ = ()
 
@@ -212,14 +175,7 @@ class _CountCapExceeded(NamedTuple):
 
 
 class CountCapExceeded(ExclusionReason, _CountCapExceeded):
-    """The item was selected and then removed, because its kind had reached its cap. Used by Slice.
-
-    Attributes:
-        kind: The kind.
-        cap: How many items of this kind may be selected.
-        count: How many items of this kind were selected.
-        by: What `kind` is a value of: "kind", "source", "metadata:KEY", or the name of a function.
-    """
+    """The item was selected and then removed, because its kind had reached its cap. Used by Slice."""
 
     __slots__ = ()
 
@@ -233,11 +189,7 @@ class _CountRequireCandidatesExhausted(NamedTuple):
 
 
 class CountRequireCandidatesExhausted(ExclusionReason, _CountRequireCandidatesExhausted):
-    """A kind had too few candidates. Found only in other implementations' reports; pycupel lists a shortfall instead.
-
-    Attributes:
-        kind: The kind.
-    """
+    """A kind had too few candidates. Only other implementations report this; pycupel lists a shortfall instead."""
 
     __slots__ = ()
 

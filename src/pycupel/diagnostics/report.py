@@ -117,6 +117,7 @@ class SelectionReport:
                 argument="total_candidates",
                 value=self.total_candidates,
             )
+        # A total that differs shows a report that was damaged or edited.
         tokens = considered_tokens([*self.included, *self.excluded])
         if self.total_tokens_considered != tokens:
             raise InvalidArgumentError(

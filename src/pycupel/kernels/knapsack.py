@@ -64,6 +64,7 @@ def solve(
     If the open core has a table of at most `max_cells` cells, there is always a result. Otherwise the enumeration may
     make `max_states` states.
     """
+    # The table never takes an item without value, because that is no strict improvement.
     usable = [i for i, value in enumerate(values) if value > 0 and weights[i] <= capacity]
     if sum([weights[i] for i in usable]) <= capacity:
         return usable
@@ -78,6 +79,7 @@ def solve(
     gain = max(
         _gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack)
     )
+    # Losses are multiplied by the break's weight, so that all of this stays in integers.
     room = slack * price - gain * unit
     removals = _options(
         [i for i in reversed(before) if values[i] * unit - weights[i] * price <= room], weights, values, unit, price
@@ -85,6 +87,7 @@ def solve(
     additions = _options(
         [i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price
     )
+    # In the order of the items, so that the smallest integer is that of the specification's table.
     core = sorted(i for option in (*removals, *additions) for i in option.members)
     bits = {item: 1 << index for index, item in enumerate(core)}
     chosen = [i for i in before if i not in bits]
@@ -109,6 +112,7 @@ def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[
 
     The shift makes the quotients of different densities different integers.
     """
+    # Two different densities differ by at least 1 / (weight * weight).
     bits = max(weights).bit_length()
     shift = 2 * bits
     keys = [((value << shift) // weight << bits) + weight for weight, value in zip(weights, values, strict=True)]

@@ -84,6 +84,7 @@ def by_density(scores: Sequence[float], tokens: Sequence[int], exponent: float =
         raise ValueError(f"{len(scores)} scores for {len(tokens)} token counts")
     if exponent == 0.0:
         return descending([score if cost > 0 else _MAX_FLOAT for score, cost in zip(scores, tokens, strict=True)])
+    # Without the power, the usual densities are those of the specification, bit for bit.
     costs = tokens if exponent == 1.0 else [_power(cost, exponent) for cost in tokens]
     try:
         densities = list(map(_divide, scores, costs))

@@ -36,6 +36,7 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
         capacity: The most that the options may weigh together.
     """
     values = [value for options in groups for _, value in options]
+    # Smaller values make narrower fields, and all operations on the row faster.
     divisor = gcd(*values)
     size = (sum(values) // (divisor or 1)).bit_length() // 8 + 1
     width = size * 8
@@ -57,6 +58,7 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
             row = marks if k == 0 else _overlaid(row, marks, k)
             best ^= (best ^ taken) & (better - (better >> (width - 1)))
         rows.append(row)
+    # Read from the last group to the first, as the specification's table is.
     selected = [-1] * len(groups)
     left = capacity
     for i in range(len(groups) - 1, -1, -1):
@@ -141,6 +143,7 @@ def take_steps(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
             weight, worth, _ = own[k]
             steps.append(((low - worth) / (weight - light), item, k, weight - light, worth - low))
             light, low = weight, worth
+    # By price, then by item: of equal prices, the earlier item's step comes first.
     steps.sort()
     at = [0] * len(corners)
     bound, unit, price = value, 0, 0

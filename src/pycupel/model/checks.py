@@ -227,6 +227,7 @@ def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error)
 
 def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = InvalidArgumentError) -> _Name:
     """Check for one of a few names, in any spelling."""
+    # An iterator of names is needed twice: for the search, and for the error.
     names = list(known)
     found = find_name(checked_str(name, value), names)
     if found is None:

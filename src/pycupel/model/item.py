@@ -286,6 +286,7 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
     mark: dict[str, Any] = {"of": _content_key(item.content), "maker": maker}
     if units is not None:
         mark["units"] = as_float("units", units)
+    # If the item is a version itself, the new mark replaces the old one.
     metadata = {**item.metadata, VERSION_KEY: FrozenDict(mark)}
     return replace(item, content=content, tokens=tokens, original_tokens=item.tokens, metadata=metadata)
 

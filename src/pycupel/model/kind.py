@@ -48,6 +48,7 @@ class _FoldedName:
             TypeError: the value is neither.
             InvalidItemError: the string is empty, blank, or longer than 1,000 characters.
         """
+        # Items name the same few kinds again and again, and looking one up is faster than folding its case.
         known: dict[str, Self] = cls._known
         if type(value) is str and value in known:
             return known[value]

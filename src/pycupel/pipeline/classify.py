@@ -44,6 +44,7 @@ def classify_items(items: Iterable[ContextItem], *, name: str = "items", first: 
     candidates: list[Any] = (
         items if isinstance(items, list) else list(checked_iterable("items", "an iterable of ContextItem", items))
     )
+    # One pass for the usual input, in which nothing is pinned, invalid, or no item at all.
     scoreable = [item for item in candidates if type(item) is ContextItem and not item.pinned and item.tokens >= 0]
     if len(scoreable) == len(candidates):
         return _classified(([], tuple(scoreable), [], 0, []))

@@ -23,6 +23,7 @@ def deduplicate_items(
     best_so_far = best.setdefault
     for i, item in enumerate(items):
         winner = best_so_far(item.content, i)
+        # For a new content, `setdefault` returns the very int that it was given, and comparing identities is fastest.
         if winner is not i:
             if beats(scores[i], scores[winner]):
                 best[item.content] = i
@@ -30,6 +31,7 @@ def deduplicate_items(
             else:
                 dropped.append(i)
     if taken:
+        # What stays of a pinned content is the pinned item, however good the others are.
         dropped += [best.pop(content) for content in best.keys() & taken]
     return (sorted(best.values()), sorted(dropped)) if dropped else (everything, [])
 

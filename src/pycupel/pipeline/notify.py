@@ -135,6 +135,7 @@ class StageNotifier(Notifier):
 
     def __init__(self, budget: ContextBudget, collector: Any) -> None:
         super().__init__(budget, collector)
+        # Asked once for a run: a collector may get thousands of events, and most have few hooks.
         self._idle = {hook for hook in _HOOKS if _is_idle(collector, hook)}
         self.with_items = self._overrides("record_item_event") and (
             getattr(collector, "detail_level", TraceDetailLevel.ITEM) >= TraceDetailLevel.ITEM
@@ -185,6 +186,7 @@ class StageNotifier(Notifier):
     def completed(self, selection: Selection) -> None:
         """Hand over the report. What was made for the collector need not be made again."""
         if self.with_items or not selection.run.with_items:
+            # The report must have the very events that the collector was told.
             selection.made[explain.events] = tuple(self._events)
         if self._with_excluded:
             selection.made[explain.excluded_by_stage] = self._excluded

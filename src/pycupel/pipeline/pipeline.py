@@ -82,6 +82,7 @@ class Pipeline(Policy):
         choices = as_policy(policy)
         if isinstance(choices, cls):
             return choices
+        # A subclass of Policy may have fields that a pipeline does not know.
         own = {each.name for each in fields(cls) if each.init}
         return cls(**{each.name: getattr(choices, each.name) for each in fields(choices) if each.name in own})
 
@@ -281,6 +282,7 @@ class Pipeline(Policy):
         ranking.all_scores = scores = score_items(scoreable, run.strategies.scorer, run.columns)
         run.completed(SCORE, ranking, len(scores))
 
+        # Pinned items are no candidates, so they are not deduplicated themselves.
         taken = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
         kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
         run.completed(DEDUPLICATE, ranking, len(kept))

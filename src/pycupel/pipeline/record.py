@@ -137,6 +137,7 @@ class Run:
     ) -> None:
         self.strategies = strategies
         self.recorded = recorded
+        # A run that takes nothing down has no events.
         self.with_items = recorded and with_items
         self.notifier = notifier
         self.notify_stage = None if notifier is None else notifier.notify_stage
@@ -193,6 +194,7 @@ class Run:
     def __getstate__(self) -> dict[str, Any]:
         """Pair the columns with their scorers, because a copy of a scorer has another id."""
         state = {name: getattr(self, name) for name in self.__slots__}
+        # Only the parts of the score are read later, not the scorers inside them.
         columns = self.columns and [(scorer, self.columns[id(scorer)]) for scorer, _ in self.strategies.parts]
         return {**state, "columns": columns, "notifier": None, "notify_stage": None}
 
@@ -315,6 +317,7 @@ class Selection:
         versions = self.sliced.versions
         if not versions:
             return ()
+        # Pinned items are first in the placement, and are never shortened.
         first = len(self.ranking.pinned)
         chosen = [self.sliced.selected[i - first] for i in self.placement.order if i >= first]
         return tuple(Shortened(self.ranking.items[i], versions[i]) for i in chosen if i in versions)
@@ -401,6 +404,7 @@ class Selection:
 
 def _is_built_in(strategy: Any) -> bool:
     """Whether a scorer or slicer and everything in it is built in, so its notes can be made at any time."""
+    # A scorer may occur many times, even at every level of a deep nesting.
     known = {id(strategy)}
     pending = [strategy]
     while pending:

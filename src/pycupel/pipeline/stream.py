@@ -112,6 +112,7 @@ class Stream:
         self._lap(CLASSIFY)
         scores = self._score(classified.scoreable)
         self._lap(SCORE)
+        # A better duplicate may drop a selected item here, so there may be more room when the batch is sliced.
         candidates = self._deduplicate(classified.scoreable, scores)
         self._lap(DEDUPLICATE)
         self._slice(classified.scoreable, candidates)
@@ -143,11 +144,13 @@ class Stream:
                 self._pinned_contents.add(item.content)
                 if item.content in self._holders:
                     self._drop_duplicate(self._holders[item.content])
+        # The pinned items have made the target smaller.
         excess = self._selected.total - self._target
         displaced: list[Rank] = []
         for rank in reversed(self._selected):
             if excess <= 0:
                 break
+            # Dropping an item without tokens would make no room.
             if self._selected[rank]:
                 displaced.append(rank)
                 excess -= self._selected[rank]
@@ -163,6 +166,7 @@ class Stream:
             return score_items(scoreable, self._scorer)
         found: dict[int, list[float]] = {}
         scores = score_items(scoreable, self._scorer, found)
+        # The scores of a batch follow those of the batches before it.
         for key, column in found.items():
             columns.setdefault(key, []).extend(column)
         return scores
@@ -204,6 +208,7 @@ class Stream:
                     self._selected.add(rank, tokens)
                 else:
                     out.append(rank)
+        # Even those that were not selected: they are forgotten right below.
         if self._policy.deduplication:
             self._holders.update((self._items[rank[2]].content, rank) for rank in candidates)
         for rank in out:

@@ -64,6 +64,7 @@ def _build_policy(
     scorers: Any, *, slicer_type: Any = None, quotas: Any = None, placer_type: Any = None, **fields: Any
 ) -> Policy:
     """Build the policy from the fields that are present."""
+    # `slicerType` names the slicer, and the sizes beside it are its options, as .NET writes them.
     slicer = slicer_type
     sizes = {name: fields.pop(name) for name in ("bucket_size", "batch_size") if name in fields}
     if sizes:

@@ -138,6 +138,7 @@ def slice_by_index(
     if method == "_slice_indices":
         picked: IndexSlice = slicer._slice_indices(items, scores, budget)
         return picked
+    # A tuple, so that a custom slicer cannot change what the pipeline goes on with.
     scored = tuple(map(ScoredItem, items, scores))
     detailed = method == "slice_detailed"
     outcome = slicer.slice_detailed(scored, budget) if detailed else SliceOutcome(slicer.slice(scored, budget))
@@ -259,6 +260,7 @@ def restricted(inner: Slicer, key: str | None) -> Slicer:
 @lru_cache(maxsize=512)
 def _method(cls: type[object]) -> str:
     """Return the method to call: the most detailed one that the most derived class defines."""
+    # A subclass of a built-in slicer that overrides `slice` means that, not the inherited fast method.
     for owner in cls.__mro__:
         for name in ("_slice_indices", "slice_detailed", "slice"):
             if name in vars(owner) and (name != "_slice_indices" or issubclass(cls, IndexedSlicer)):

@@ -80,6 +80,7 @@ class StreamSlice(IndexedSlicer):
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:
     """Return the best items of all batches."""
+    # Ranks are integers without ties, so that the order of equal scores is that of `ranked`.
     rank = [0] * len(ranked)
     for position, i in enumerate(ranked):
         rank[i] = position

@@ -6,7 +6,21 @@ from typing import Any
 
 import pytest
 
-from pycupel.render.html import Band, Bar, Bars, Figure, Figures, GrowthChart, Mark, Notes, Panel, Rows, render_panels
+from pycupel.render.html import (
+    Band,
+    Bar,
+    Bars,
+    Figure,
+    Figures,
+    GrowthChart,
+    Level,
+    Mark,
+    Notes,
+    Panel,
+    Rows,
+    WindowGauge,
+    render_panels,
+)
 from tests.browser.pages import Opened, serious
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -62,6 +76,40 @@ def test_bars_have_shares_and_quiet_groups_are_grey(page: Any) -> None:
         "tracks => tracks.map(track => track.firstChild.offsetWidth / track.offsetWidth)"
     )
     assert filled == pytest.approx([0.3, 0.6, 0.1], abs=0.01)
+
+
+@pytest.mark.parametrize(("limit", "reserve"), [(1_000, 0), (800, 200), (250, 0)])
+def test_a_gauge_is_in_proportion(opened: Opened, limit: int, reserve: int) -> None:
+    gauge = WindowGauge("The window", [Bar("user", 100), Bar("Read", 200)], limit, reserve, note="A note.")
+    page = opened.page(render_panels("A page", [gauge]))
+    panel = section(page, "The window")
+    whole = max(300, limit + reserve)
+    shares = [100, 200, *([limit - 300] if limit > 300 else []), *([reserve] if reserve else [])]
+    drawn = panel.locator(".bar > i").evaluate_all(
+        "all => all.map(one => one.offsetWidth / one.parentNode.offsetWidth)"
+    )
+    assert drawn == pytest.approx([each / whole for each in shares], abs=0.01)
+    legend = panel.locator(".legend li").all_inner_texts()
+    assert legend[:2] == [f"user 100 {100 / limit:.1%}", f"Read 200 {200 / limit:.1%}"]
+    assert (legend[-1] == "over the limit by 50") is (limit == 250)
+    assert f"limit {limit:,}" in panel.locator(".mark").inner_text()
+    assert "user 100, Read 200" in (panel.locator(".bar").get_attribute("aria-label") or "")
+    assert serious(page) == []
+
+
+def test_a_chart_marks_levels_and_names_large_bands(opened: Opened) -> None:
+    bands = [
+        Band("Read: src/a.py", "Read", 0, 9, 700),
+        Band("thin", "user", 0, 9, 10),
+        Band("short", "user", 9, 9, 300),
+    ]
+    levels = [Level("budget", 500), Level("input limit", 100_000)]
+    chart = GrowthChart("Growth", [710] * 10, bands, levels=levels)
+    page = opened.page(render_panels("A page", [chart]))
+    picture = section(page, "Growth").locator("svg")
+    assert picture.locator(".name").all_text_contents() == ["Read: src/a.py"]
+    assert picture.locator(".level").count() == 1, "the limit is too far away"
+    assert "budget 500" in picture.locator("text").all_text_contents()
 
 
 def test_bars_that_are_no_parts_of_a_whole_have_no_total(opened: Opened) -> None:

@@ -278,3 +278,50 @@ def test_figures_without_what_is_not_in_the_file_say_so(call: Call, session: str
     text = path.read_text(encoding="utf-8")
     assert "tokens of each prompt that are not in the file." in text
     assert "not in the file, at every call" in text
+
+
+class TestTheGauge:
+    def gauge(self, call: Call, session: str, *options: str) -> Any:
+        done = call("context", session, "--counter", "estimator", "-p", "as-logged", "--json", *options)
+        return json.loads(done.out)["gauge"]
+
+    def test_the_largest_prompt_is_compared_with_what_the_model_takes(self, call: Call, session: str) -> None:
+        found = self.gauge(call, session)
+        assert (found["limit"], found["reserve"], found["used"]) == (200_000, 0, 45_934)
+        assert found["free"] == 200_000 - 45_934
+        tokens = {each["group"]: each["tokens"] for each in found["groups"]}
+        assert sum(tokens.values()) == 45_934
+        assert {"user", "assistant", "Read", "Bash", "not in the file"} <= tokens.keys()
+        out = call("context", session, "--counter", "estimator", "-p", "as-logged").out
+        assert "THE WINDOW: 45,934 of 200,000 tokens used, 23.0%\n  [" in out
+        assert f". free {200_000 - 45_934:,}" in " ".join(out.split())
+
+    def test_a_window_may_be_given_without_a_budget(self, call: Call, session: str) -> None:
+        assert self.gauge(call, session, "--window", "60000")["free"] == 60_000 - 45_934
+        out = call("context", session, "--counter", "estimator", "-p", "as-logged", "--window", "40000").out
+        assert "THE WINDOW: 45,934 of 40,000 tokens used, 114.8%, 5,934 too many\n" in out
+        assert self.gauge(call, session, "--model", "gpt-5")["reserve"] == 128_000
+
+    def test_an_unknown_model_has_no_gauge(self, call: Call, session: str) -> None:
+        assert self.gauge(call, session, "--model", "nobody/knows-it") is None
+        text = '{"role": "user", "content": "Hello."}'
+        assert "THE WINDOW:" not in call("context", "-", "-b", "50", text=text).out
+        assert json.loads(call("context", "-", "-b", "50", "--json", text=text).out)["gauge"] is None
+
+    def test_only_the_largest_tools_are_named(self, call: Call) -> None:
+        rows: list[dict[str, Any]] = [{"role": "user", "content": "a"}]
+        for n in range(8):
+            calls = [{"id": f"c{n}", "type": "function", "function": {"name": f"tool_{n}", "arguments": "{}"}}]
+            rows.append({"role": "assistant", "content": "", "tool_calls": calls})
+            rows.append({"role": "tool", "tool_call_id": f"c{n}", "content": "word " * (20 - n)})
+        options = ("-b", "5000", "--window", "9000", "--counter", "estimator", "--json", "-p", "as-logged")
+        found = json.loads(call("context", "-", *options, text=json.dumps(rows)).out)["gauge"]
+        groups = [each["group"] for each in found["groups"]]
+        assert groups == ["user", "assistant", *(f"tool_{n}" for n in range(5)), "other tools"]
+
+    def test_the_page_has_it_too(self, call: Call, session: str, tmp_path: Path) -> None:
+        path = tmp_path / "page.html"
+        call("context", session, "--counter", "estimator", "-p", "as-logged", "--window", "60000", "--html", str(path))
+        text = path.read_text(encoding="utf-8")
+        assert "The largest prompt used 76.6% of what the model takes." in text
+        assert '"levels":[["budget",22967],["input limit",60000]]' in text

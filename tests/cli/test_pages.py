@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pycupel import web
-from pycupel.cli import look
+from pycupel.replay import describe
 from pycupel.web import State
 from tests.cli.calls import Call
 from tests.cli.console import Shell
@@ -211,7 +211,7 @@ class TestTheDoctor:
         path = tmp_path / "one.json"
         path.write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
         assert "How the prompt grew" not in self.page(call, str(path), tmp_path)
-        monkeypatch.setattr(look, "_MAX_BANDS", 5)
+        monkeypatch.setattr(describe, "_MAX_BANDS", 5)
         growth = self.page(call, session, tmp_path)["How the prompt grew"]
         assert len(growth["bands"]) == 5
         assert re.search(r"The \d+ smallest parts are left out\.", growth["note"])

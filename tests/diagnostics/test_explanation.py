@@ -25,6 +25,7 @@ from pycupel import (
     ScoredItem,
     SelectionReport,
     select,
+    select_messages,
 )
 from pycupel.analytics import find_min_budget_for
 from pycupel.diagnostics import (
@@ -40,7 +41,6 @@ from pycupel.diagnostics import (
     ScorePart,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import select_messages
 from pycupel.wire import dumps, loads
 from tests.model.numbers import IndexOnly
 
@@ -427,3 +427,33 @@ def test_the_text_of_others_is_shorter() -> None:
     assert str(odd).splitlines()[1:] == ["  Message of 1 token, left out: Homemade", "  score 0.00, rank 2"]
     assert str(odd).replace("\n", "").isprintable()
     assert max(map(len, str(odd).splitlines())) <= 80
+
+
+def history_report() -> SelectionReport:
+    messages = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"message {n} " * 30} for n in range(20)]
+    documents = [{"content": f"document {n} about message {n}", "score": n / 9} for n in range(9)]
+    selection = select_messages(
+        messages, 900, provider="openai", documents=documents, explain=True, counter="estimator"
+    )
+    return selection.report
+
+
+def test_the_report_of_a_history_tries_no_pipeline() -> None:
+    """Issue: it named a budget at which the message would still be dropped."""
+    report = history_report()
+    left_out = report.excluded[0].item
+    assert report.why(left_out).min_budget is None
+    items = [*report.items, *(each.item for each in report.excluded)]
+    for call in (report.why, lambda _, **options: report.to_html(**options)):
+        with pytest.raises(InvalidArgumentError, match="call select_messages with another budget instead"):
+            call(left_out, pipeline="chat", items=items)
+    assert report.to_html().startswith("<!doctype html>")
+
+
+def test_scores_of_documents_beside_a_history_name_a_public_scorer() -> None:
+    """Issue: they named _DocumentsByQuery."""
+    report = history_report()
+    names = {part.scorer for each in report.included for part in report.why(each.item).parts}
+    assert names == {"CompositeScorer"}
+    assert '"CompositeScorer"' in report.to_html()
+    assert "_DocumentsByQuery" not in report.to_html()

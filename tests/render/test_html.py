@@ -543,6 +543,7 @@ class TestPanels:
                 "totals": [100, None, 300],
                 "bands": [["a", "user", 0, 2, 100]],
                 "marks": [[2, "compacted"]],
+                "levels": [],
                 "point": "call",
                 "unit": "tokens",
                 "note": "",

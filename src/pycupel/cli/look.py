@@ -30,9 +30,24 @@ from pycupel.cli.parsers import (
 )
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Finding
+from pycupel.model.budget import ModelLimits
 from pycupel.model.checks import find_name
-from pycupel.render._layout import ALARM, HEADING, QUIET, Line, Row, Span, Table, count, paragraph, plural, share
-from pycupel.render.html import Bar, Bars, Figure, Figures, GrowthChart, Mark, Notes, Panel, Rows, render_panels
+from pycupel.render._layout import (
+    ALARM,
+    HEADING,
+    QUIET,
+    Line,
+    Row,
+    Span,
+    Table,
+    bar,
+    count,
+    listed,
+    paragraph,
+    plural,
+    share,
+)
+from pycupel.render.html import Bar, Bars, Figure, Figures, render_panels
 from pycupel.replay import (
     AS_LOGGED,
     NEWEST_FIRST,
@@ -48,8 +63,11 @@ from pycupel.replay import (
 )
 from pycupel.replay.describe import (
     POLICY_COLUMNS,
-    bands_of,
+    Gauge,
+    context_panels,
+    gauge_of,
     label_of,
+    policies_panel,
     policy_document,
     policy_legend,
     redundant_parts,
@@ -58,6 +76,7 @@ from pycupel.replay.describe import (
 )
 from pycupel.replay.run import BASELINES, BASELINES_HINT
 from pycupel.replay.usage import NOT_IN_FILE, calibrated_counter
+from pycupel.tokens.limits import find_limits
 
 # Read logs and the policies to compare.
 
@@ -131,14 +150,6 @@ def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
     screen.terms(policy_legend(results))
 
 
-def _policies_panel(title: str, results: Sequence[PolicyReplay], hidden: int = 0) -> Rows:
-    note = " ".join(f"{column.capitalize()}: {text}." for column, text in policy_legend(results).items())
-    if hidden:
-        note = f"Without the {hidden:,} tokens of each prompt that are not in the file. {note}"
-    rows = [[column.value(each) for column in POLICY_COLUMNS] for each in results]
-    return Rows(title, [column.title.capitalize() for column in POLICY_COLUMNS], rows, note)
-
-
 # `context`: show where the window of a logged session goes, and what policies would have sent.
 
 
@@ -168,15 +179,18 @@ def _context(options: Any, screen: Screen) -> int:
         room = budget - usage.not_in_file
         results = replay(usage.history, room, policies, counter=usage.counter, progress=progress) if room > 0 else ()
     findings = relevant_findings(usage)
+    gauge = gauge_of(usage, _known_limits(options, usage.history.model))
     if options.html is not None:
         # A page may be shared, and a path may reveal more than the name of the file.
         name = Path(name_of(options.file)).name
-        write_page(options.html, _context_page(name, usage, findings, budget, results), screen)
+        panels = context_panels(usage, gauge, findings, budget, results)
+        page = render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
+        write_page(options.html, page, screen)
     if options.json:
         policies_sent = [policy_document(each) for each in results]
-        screen.json({**usage_document(usage), "instead": {"budget": budget, "policies": policies_sent}})
+        screen.json({**usage_document(usage, gauge), "instead": {"budget": budget, "policies": policies_sent}})
     elif options.html is None:
-        screen.lines(_usage_lines(options.file, log, usage, findings, screen))
+        screen.lines(_usage_lines(options.file, log, usage, gauge, findings, screen))
         hidden = f", without the {usage.not_in_file:,} of them that are not in the file" if usage.not_in_file else ""
         screen.lines(paragraph(f"ALTERNATIVES at {budget:,} tokens per prompt{hidden}", screen.width, code=HEADING))
         if results:
@@ -184,6 +198,14 @@ def _context(options: Any, screen: Screen) -> int:
         else:
             screen.text("  The part that is not in the file exceeds this budget: pass a larger --budget.")
     return OK
+
+
+def _known_limits(options: Any, model: str | None) -> ModelLimits | None:
+    """Return the limits of the window that was given, or of the model; None if it is unknown."""
+    if options.window:
+        return ModelLimits(options.window, options.window, None)
+    name = options.model or model
+    return None if name is None else find_limits(name)
 
 
 def _chosen(log: Log, options: Any) -> Log | History:
@@ -199,11 +221,15 @@ def _chosen(log: Log, options: Any) -> Log | History:
 
 
 _MAX_TOOLS, _MAX_FINDINGS = 8, 5
+# What the bar of the window is made of.
+_SYMBOLS = "#=+*o%@x&$"
 # ANSI's code for cyan, the colour of bars.
 _BAR = "36"
 
 
-def _usage_lines(path: str, log: Log, usage: ContextUsage, findings: Sequence[Finding], screen: Screen) -> list[Line]:
+def _usage_lines(
+    path: str, log: Log, usage: ContextUsage, gauge: Gauge | None, findings: Sequence[Finding], screen: Screen
+) -> list[Line]:
     """Describe the usage of the window in a session of the log; a blank line ends each section."""
     largest = [
         Row(
@@ -226,6 +252,7 @@ def _usage_lines(path: str, log: Log, usage: ContextUsage, findings: Sequence[Fi
     ]
     return [
         *_headline(path, log, usage, screen),
+        *_gauge_lines(gauge, screen),
         *_section(
             "WHERE THE WINDOW GOES", "<what >parts >tokens >share <", _window_rows(usage, screen), screen, text=""
         ),
@@ -239,6 +266,21 @@ def _usage_lines(path: str, log: Log, usage: ContextUsage, findings: Sequence[Fi
         ),
         *_growth_lines(usage, screen),
     ]
+
+
+def _gauge_lines(gauge: Gauge | None, screen: Screen) -> list[Line]:
+    """Draw the window as a bar: what the largest prompt used of it, what was free, and what is for the reply."""
+    if gauge is None:
+        return []
+    over = f", {count(gauge.used - gauge.limit)} too many" if gauge.used > gauge.limit else ""
+    used = f"{count(gauge.used)} of {plural(gauge.limit, 'token')} used, {share(gauge.used, gauge.limit)}"
+    heading = f"THE WINDOW: {used}{over}"
+    parts = [(name, tokens, _SYMBOLS[i % len(_SYMBOLS)], "") for i, (name, tokens) in enumerate(gauge.groups)]
+    parts += [("free", gauge.free, ".", QUIET), ("for the reply", gauge.reserve, "-", QUIET)]
+    parts = [each for each in parts if each[1] > 0]
+    drawn = bar([(tokens, Span(symbol, code or _BAR)) for _, tokens, symbol, code in parts], screen.width - 4)
+    legend = listed(f"{symbol} {visible(name)} {count(tokens)}" for name, tokens, symbol, _ in parts)
+    return [[Span(heading, HEADING)], drawn, *paragraph(legend, screen.width, indent="  "), []]
 
 
 def _section(heading: str, columns: str, rows: Sequence[Row], screen: Screen, *, text: str = "what") -> list[Line]:
@@ -325,94 +367,6 @@ def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Lin
     yield [Span(f"  {'call':>9} "), Span(axis, QUIET)]
 
 
-# On a page.
-
-
-# More would be too thin to see, and slow to draw.
-_MAX_BANDS = 2_000
-
-
-def _context_page(
-    name: str, usage: ContextUsage, findings: Sequence[Finding], budget: int, results: Sequence[PolicyReplay]
-) -> str:
-    """Make a page of where the window of a session goes."""
-    redundant = sum(each.tokens for each in redundant_parts(usage).values())
-    counted = f"counted by {'the provider' if usage.counted_by else usage.counter}"
-    panels: list[Panel] = [
-        Figures(
-            [
-                Figure("Largest prompt", usage.total, counted),
-                Figure("Calls", len(usage.growth), f"the largest is call {usage.call}" if usage.call else ""),
-                Figure("Messages", len(usage.history.messages), plural(len(usage.history.compactions), "compaction")),
-                Figure(
-                    "Redundant", redundant, f"{share(redundant, usage.total)}: results fetched again, repeated texts"
-                ),
-            ]
-        ),
-        Bars(
-            "The largest prompt, by its parts",
-            [
-                Bar(
-                    f"{row.kind}: {row.tool}" if row.tool else row.kind,
-                    row.tokens,
-                    plural(row.parts, "part") if row.parts else "",
-                    row.kind,
-                )
-                for row in usage.rows
-            ],
-        ),
-        *_growth_panels(usage),
-        Rows(
-            "The largest parts",
-            ("What", "Message", "Tokens", "Share"),
-            [
-                (
-                    label_of(part),
-                    part.message if part.message >= 0 else None,
-                    part.tokens,
-                    share(part.tokens, usage.total),
-                )
-                for part in usage.largest
-            ],
-        ),
-    ]
-    if findings:
-        found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
-        panels.append(Notes(f"What the provider would reject: {plural(len(found), 'finding')}", found))
-    if results:
-        title = f"Alternatives at {budget:,} tokens per prompt"
-        panels.append(_policies_panel(title, results, usage.not_in_file))
-    return render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
-
-
-def _growth_panels(usage: ContextUsage) -> list[Panel]:
-    """Chart the prompts from call to call, with the size and lifetime of each part."""
-    if len(usage.growth) < 2:
-        return []
-    bands = bands_of(usage)
-    kept = sorted(bands, key=lambda band: band.size, reverse=True)[:_MAX_BANDS]
-    shown = {id(band) for band in kept}
-    note = "Each band is a part of the prompt, from the call that first sent it to the last."
-    if usage.counted_by:
-        note += " The line is what the provider counted."
-    if len(kept) < len(bands):
-        note += f" The {plural(len(bands) - len(kept), 'smallest part')} are left out."
-    chart = GrowthChart(
-        "How the prompt grew",
-        [each.tokens for each in usage.growth],
-        [band for band in bands if id(band) in shown],
-        [Mark(i, "compacted") for i, each in enumerate(usage.growth) if each.compacted],
-        note=note,
-    )
-    rows = [
-        (band.label, band.group, band.size, band.start + 1, band.end + 1, int(band.size) * (band.end - band.start + 1))
-        for band in kept
-    ]
-    columns = ("What", "Group", "Tokens", "First call", "Last call", "Sent in total")
-    sent = sorted(rows, key=lambda row: row[5], reverse=True)
-    return [chart, Rows("The life of each part", columns, sent, "The largest totals first.")]
-
-
 # `replay`: show what policies would have sent at each call of logged sessions.
 
 
@@ -436,7 +390,7 @@ def _replay(options: Any, screen: Screen) -> int:
     if options.html is not None:
         figures = [Figure("Calls", calls, f"in {conversations}"), Figure("Budget", budget, "tokens")]
         sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results], shares=False)
-        page = render_panels("Replay", [Figures(figures), sent, _policies_panel("Policies", results)])
+        page = render_panels("Replay", [Figures(figures), sent, policies_panel("Policies", results)])
         write_page(options.html, page, screen)
     if options.json:
         policies = [policy_document(each) for each in results]

@@ -65,7 +65,14 @@ class ScoreParts(NamedTuple):
             row = next((i for i, each in enumerate(self.items) if is_version_of(item, each)), None)
         if row is None:
             return ()
-        return tuple(ScorePart(type(scorer).__name__, weight, column[row]) for scorer, weight, column in self.columns)
+        return tuple(ScorePart(scorer_name(scorer), weight, column[row]) for scorer, weight, column in self.columns)
+
+
+def scorer_name(scorer: Any) -> str:
+    """Return the name of a scorer's class; for one that is private, that of the scorer in it."""
+    name = type(scorer).__name__
+    inner = getattr(scorer, "children", None) if name.startswith("_") else None
+    return scorer_name(inner[-1]) if inner else name
 
 
 @sealed

@@ -179,8 +179,11 @@ class SelectionReport:
 
         Raises:
             TypeError: `item` is none of these, or another argument has the wrong type.
-            InvalidArgumentError: no candidate or several candidates match, or the index is out of range.
+            InvalidArgumentError: no candidate or several candidates match, the index is out of range, or a pipeline is
+                given for the report of a chat history.
         """
+        if pipeline is not None:
+            refuse_history(self)
         return explain(self, item, score_parts(self), slicer_notes(self), pipeline, items)
 
     def should(self) -> SelectionReportAssertionChain:
@@ -328,6 +331,19 @@ def slicer_notes(report: SelectionReport) -> dict[int, str]:
     record = _record_of(report)
     notes: dict[int, str] = {} if record is None else record.slicer_notes
     return notes
+
+
+def refuse_history(report: SelectionReport) -> None:
+    """Raise if the report is of a chat history: other budgets would cut it, and a pipeline would select from it."""
+    record: Any = report
+    while isinstance(record, SelectionReport):
+        if record.__dict__.get("_is_history"):
+            raise InvalidArgumentError(
+                "pipeline cannot try other budgets for a chat history, which is cut and not selected item by item; "
+                "call select_messages with another budget instead",
+                argument="pipeline",
+            )
+        record = record.__dict__.get("_record")
 
 
 def _record_of(report: SelectionReport) -> Any:

@@ -233,7 +233,7 @@ def choose(documents: Documents, overlay: Overlay, room: Room, options: Options,
         left_out = [(unseen_items[i], reason) for i, reason in unseen.items()]
         left_out += [(old.item, older[old.index]) for old, _ in documents.replaced]
         seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replay.dropped}
-        report = _completed(report_over(run.report, notes=notes), seen, left_out)
+        report = _completed(report_over(run.report, notes=notes, _is_history=True), seen, left_out)
     return Choice(kept, _in_u_shape(newest, run), reasons, document_reasons, (*notes, *query_notes), report)
 
 

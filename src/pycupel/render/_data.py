@@ -22,6 +22,7 @@ from pycupel.diagnostics import (
     PinnedOverride,
     SelectionReport,
 )
+from pycupel.diagnostics.explanation import scorer_name
 from pycupel.diagnostics.reasons import EXCLUSION_REASONS, pinned_tokens
 from pycupel.diagnostics.report import score_parts, slicer_notes
 from pycupel.errors import CupelError
@@ -263,7 +264,7 @@ def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[
     if parts is None:
         return [], []
     found = RowIndex(parts.items).find(items)
-    scorers = [[type(scorer).__name__, weight] for scorer, weight, _ in parts.columns]
+    scorers = [[scorer_name(scorer), weight] for scorer, weight, _ in parts.columns]
     scores = [column for _, _, column in parts.columns]
     return scorers, [None if row is None else [script_number(column[row]) for column in scores] for row in found]
 

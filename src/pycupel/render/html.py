@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from pycupel.diagnostics import SelectionReport
-from pycupel.diagnostics.report import checked_report
+from pycupel.diagnostics.report import checked_report, refuse_history
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool
@@ -89,6 +89,40 @@ class Bars:
     """Whether the bars are parts of a whole, which is then shown with their shares of it."""
 
 
+@sealed
+@dataclass(frozen=True, slots=True)
+class WindowGauge:
+    """How much of a limit is used, by parts, as one bar."""
+
+    title: str
+    """The heading."""
+
+    bars: Sequence[Bar]
+    """The parts that are used."""
+
+    limit: int
+    """The limit."""
+
+    reserve: int = 0
+    """What lies beyond the limit, and is for something else."""
+
+    unit: str = "tokens"
+    """What the values count."""
+
+    note: str = ""
+    """A sentence below the heading."""
+
+
+class Level(NamedTuple):
+    """A value that a chart marks with a line."""
+
+    label: str
+    """What it is."""
+
+    value: float
+    """The value."""
+
+
 class Band(NamedTuple):
     """A part of the whole that exists from one point to another."""
 
@@ -135,6 +169,9 @@ class GrowthChart:
     marks: Sequence[Mark] = ()
     """Events at points."""
 
+    levels: Sequence[Level] = ()
+    """Values that are marked across all points, such as a limit, unless they are far above everything else."""
+
     point: str = "call"
     """What a point is called, such as `call`."""
 
@@ -175,7 +212,7 @@ class Notes:
     """The sentences."""
 
 
-Panel: TypeAlias = Figures | Bars | GrowthChart | Rows | Notes
+Panel: TypeAlias = Figures | Bars | WindowGauge | GrowthChart | Rows | Notes
 """Any panel of a page."""
 
 
@@ -250,6 +287,8 @@ def page_data(
         )
     checked_bool("text", text)
     policy = None if pipeline is None else as_policy(pipeline, "pipeline")
+    if policy is not None:
+        refuse_history(report)
     table = PageRows.of(report, others)
     kinds = Kinds(entry.item for each in (report, *others) for entry in entries_of(each))
     data = report_data(report, others, table, kinds, text=text)

@@ -6,11 +6,36 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycupel.messages import Finding
-from pycupel.messages.counting import TOOL_CALLS, USER
-from pycupel.render.html import Band
+from pycupel.messages.counting import (
+    ASSISTANT,
+    FILES,
+    IMAGES,
+    SYSTEM,
+    THOUGHTS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    TOOLS,
+    USER,
+)
+from pycupel.model.budget import ModelLimits
+from pycupel.render._layout import plural, share
+from pycupel.render.html import (
+    Band,
+    Bar,
+    Bars,
+    Figure,
+    Figures,
+    GrowthChart,
+    Level,
+    Mark,
+    Notes,
+    Panel,
+    Rows,
+    WindowGauge,
+)
 from pycupel.replay.parts import Part, Prompts
 from pycupel.replay.run import PolicyReplay, call_indices, prompt_start
 from pycupel.replay.usage import NOT_IN_FILE, ContextUsage, Redundant
@@ -33,6 +58,60 @@ def label_of(part: Part) -> str:
     if main and len(main) > _LONGEST_PATH and " " not in main and main.count("/") > 3:
         asked = f".../{'/'.join(main.split('/')[-3:])}"
     return f"{'call of ' if is_call else ''}{part.tool}: {asked}"
+
+
+def group_of(kind: str, tool: str) -> str:
+    """Return what a part is shown as: a result as its tool, which has one colour everywhere."""
+    return tool if kind == TOOL_RESULTS and tool else kind
+
+
+class Gauge(NamedTuple):
+    """How much of a model's window the largest prompt of a session used."""
+
+    limit: int
+    """The most tokens of a prompt."""
+
+    reserve: int
+    """The rest of the window, which is for the reply."""
+
+    used: int
+    """The tokens of the largest prompt."""
+
+    groups: tuple[tuple[str, int], ...]
+    """Those tokens by what they are: a name, and its tokens."""
+
+    @property
+    def free(self) -> int:
+        """The tokens that the prompt left."""
+        return max(0, self.limit - self.used)
+
+
+_MAX_TOOLS = 5
+# What a reader looks for in a window. Results are shown by tool.
+_GROUPS = {
+    SYSTEM: "system and tools",
+    TOOLS: "system and tools",
+    USER: "user",
+    ASSISTANT: "assistant",
+    TOOL_CALLS: "assistant",
+    THOUGHTS: "thinking",
+    IMAGES: "images and files",
+    FILES: "images and files",
+}
+
+
+def gauge_of(usage: ContextUsage, limits: ModelLimits | None) -> Gauge | None:
+    """Compare the largest prompt with the limits of a model; None if they are unknown."""
+    if limits is None:
+        return None
+    groups: dict[str, int] = {}
+    tools = sorted((row for row in usage.rows if row.kind == TOOL_RESULTS), key=lambda row: -row.tokens)
+    large = {row.tool for row in tools[:_MAX_TOOLS]}
+    for row in usage.rows:
+        name = group_of(row.kind, row.tool) if row.tool in large else _GROUPS.get(row.kind, row.kind)
+        name = "other tools" if name == TOOL_RESULTS else name
+        groups[name] = groups.get(name, 0) + row.tokens
+    return Gauge(limits.input, limits.window - limits.input, usage.total, tuple(groups.items()))
 
 
 def redundant_parts(usage: ContextUsage) -> dict[str, Redundant]:
@@ -69,7 +148,7 @@ def bands_of(usage: ContextUsage) -> list[Band]:
 
 
 def _band(part: Part, first: int, last: int) -> Band:
-    return Band(label_of(part)[:_LONGEST_LABEL], part.kind, first, last, part.tokens)
+    return Band(label_of(part)[:_LONGEST_LABEL], group_of(part.kind, part.tool), first, last, part.tokens)
 
 
 def _hidden(usage: ContextUsage, bands: Sequence[Band]) -> Iterator[Band]:
@@ -83,9 +162,11 @@ def _hidden(usage: ContextUsage, bands: Sequence[Band]) -> Iterator[Band]:
         yield Band("not in the file, at every call", NOT_IN_FILE, 0, len(usage.growth) - 1, hidden)
 
 
-def usage_document(usage: ContextUsage) -> dict[str, Any]:
+def usage_document(usage: ContextUsage, gauge: Gauge | None) -> dict[str, Any]:
     """Convert the usage of a window to JSON."""
+    groups = [] if gauge is None else [{"group": name, "tokens": tokens} for name, tokens in gauge.groups]
     return {
+        "gauge": None if gauge is None else {**gauge._asdict(), "groups": groups, "free": gauge.free},
         "model": usage.history.model,
         "calls": len(usage.growth),
         "messages": len(usage.history.messages),
@@ -163,3 +244,114 @@ def policy_document(result: PolicyReplay) -> Mapping[str, Any]:
         "neededLater": result.needed,
         "keptShare": round(result.kept_share, 4),
     }
+
+
+def policies_panel(title: str, results: Sequence[PolicyReplay], hidden: int = 0) -> Rows:
+    """Show what policies would have sent."""
+    note = " ".join(f"{column.capitalize()}: {text}." for column, text in policy_legend(results).items())
+    if hidden:
+        note = f"Without the {hidden:,} tokens of each prompt that are not in the file. {note}"
+    rows = [[column.value(each) for column in POLICY_COLUMNS] for each in results]
+    return Rows(title, [column.title.capitalize() for column in POLICY_COLUMNS], rows, note)
+
+
+# The panels of the pages.
+
+
+# More would be too thin to see, and slow to draw.
+_MAX_BANDS = 2_000
+
+
+def context_panels(
+    usage: ContextUsage,
+    gauge: Gauge | None,
+    findings: Sequence[Finding],
+    budget: int,
+    results: Sequence[PolicyReplay],
+) -> list[Panel]:
+    """Show where the window of a session goes."""
+    redundant = sum(each.tokens for each in redundant_parts(usage).values())
+    counted = f"counted by {'the provider' if usage.counted_by else usage.counter}"
+    panels: list[Panel] = [
+        Figures(
+            [
+                Figure("Largest prompt", usage.total, counted),
+                Figure("Calls", len(usage.growth), f"the largest is call {usage.call}" if usage.call else ""),
+                Figure("Messages", len(usage.history.messages), plural(len(usage.history.compactions), "compaction")),
+                Figure(
+                    "Redundant", redundant, f"{share(redundant, usage.total)}: results fetched again, repeated texts"
+                ),
+            ]
+        ),
+        *_gauge_panels(gauge),
+        Bars(
+            "The largest prompt, by its parts",
+            [
+                Bar(
+                    f"{row.kind}: {row.tool}" if row.tool else row.kind,
+                    row.tokens,
+                    plural(row.parts, "part") if row.parts else "",
+                    group_of(row.kind, row.tool),
+                )
+                for row in usage.rows
+            ],
+        ),
+        *_growth_panels(usage, gauge, budget),
+        Rows(
+            "The largest parts",
+            ("What", "Message", "Tokens", "Share"),
+            [
+                (
+                    label_of(part),
+                    part.message if part.message >= 0 else None,
+                    part.tokens,
+                    share(part.tokens, usage.total),
+                )
+                for part in usage.largest
+            ],
+        ),
+    ]
+    if findings:
+        found = [f"message {each.index}, {each.rule}: {each.message}" for each in findings]
+        panels.append(Notes(f"What the provider would reject: {plural(len(found), 'finding')}", found))
+    if results:
+        title = f"Alternatives at {budget:,} tokens per prompt"
+        panels.append(policies_panel(title, results, usage.not_in_file))
+    return panels
+
+
+def _gauge_panels(gauge: Gauge | None) -> list[Panel]:
+    if gauge is None:
+        return []
+    bars = [Bar(name, tokens) for name, tokens in gauge.groups]
+    note = f"The largest prompt used {share(gauge.used, gauge.limit)} of what the model takes."
+    return [WindowGauge("The window", bars, gauge.limit, gauge.reserve, note=note)]
+
+
+def _growth_panels(usage: ContextUsage, gauge: Gauge | None, budget: int) -> list[Panel]:
+    """Chart the prompts from call to call, with the size and lifetime of each part."""
+    if len(usage.growth) < 2:
+        return []
+    bands = bands_of(usage)
+    kept = sorted(bands, key=lambda band: band.size, reverse=True)[:_MAX_BANDS]
+    shown = {id(band) for band in kept}
+    note = "Each band is a part of the prompt, from the call that first sent it to the last."
+    if usage.counted_by:
+        note += " The line is what the provider counted."
+    if len(kept) < len(bands):
+        note += f" The {plural(len(bands) - len(kept), 'smallest part')} are left out."
+    chart = GrowthChart(
+        "How the prompt grew",
+        [each.tokens for each in usage.growth],
+        [band for band in bands if id(band) in shown],
+        [Mark(i, "compacted") for i, each in enumerate(usage.growth) if each.compacted],
+        [Level("budget", budget), *([Level("input limit", gauge.limit)] if gauge else [])],
+        note=note,
+    )
+    rows = [
+        (band.label, band.group, band.size, band.start + 1, band.end + 1, int(band.size) * (band.end - band.start + 1))
+        for band in kept
+    ]
+    columns = ("What", "Group", "Tokens", "First call", "Last call", "Sent in total")
+    sent = sorted(rows, key=lambda row: row[5], reverse=True)
+    return [chart, Rows("The life of each part", columns, sent, "The largest totals first.")]

@@ -1287,6 +1287,57 @@
       );
     },
 
+    windowgauge(panel) {
+      const colors = groupColors(panel.bars.map(([label, , , group]) => group || label));
+      const [limit, reserve] = [num(panel.limit), num(panel.reserve)];
+      const used = panel.bars.reduce((sum, [, value]) => sum + finite(num(value)), 0);
+      const whole = Math.max(used, limit + reserve) || 1;
+      const segment = (className, value) => {
+        const part = el("i", { class: className });
+        part.style.width = `${(100 * value) / whole}%`;
+        return part;
+      };
+      const free = Math.max(0, limit - used);
+      const rows = [
+        ...panel.bars.map(([label, value, , group]) => [colors.get(group || label), visible(label), value]),
+        ...(free ? [["free", "free", free]] : []),
+        ...(reserve ? [["held", "for the reply", reserve]] : []),
+      ];
+      const mark = el(
+        "div",
+        { class: `mark target${limit > 0.5 * whole ? " left" : ""}` },
+        el("span", {}, `limit ${count(panel.limit)}`),
+      );
+      mark.style.left = `${(100 * limit) / whole}%`;
+      const label = rows.map(([, name, value]) => `${name} ${count(value)}`).join(", ");
+      const legend = rows.map(([color, name, value]) =>
+        el(
+          "li",
+          {},
+          swatch(color),
+          el("b", {}, name),
+          ` ${count(value)} `,
+          color === "held" ? "" : el("span", { class: "quiet" }, percent(value, limit)),
+        ),
+      );
+      if (used > limit) legend.push(el("li", { class: "minus" }, `over the limit by ${count(used - limit)}`));
+      return card(
+        panel.title,
+        visible(panel.note),
+        el(
+          "div",
+          { class: "budget" },
+          el(
+            "div",
+            { class: "bar", role: "img", "aria-label": label },
+            rows.map(([color, , value]) => segment(color, num(value))),
+          ),
+          mark,
+        ),
+        el("ul", { class: "legend" }, legend),
+      );
+    },
+
     growthchart: growthPanel,
 
     rows(panel) {
@@ -1352,7 +1403,10 @@
         base[i] += band.size;
       }
     }
-    const largest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
+    const highest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
+    // A limit that is far above everything would leave no room for the bands.
+    const levels = panel.levels.filter(([, value]) => num(value) <= 1.6 * highest);
+    const largest = Math.max(highest, ...levels.map(([, value]) => num(value)));
     const left = 52;
     const height = 300;
     const plot = picture(
@@ -1385,10 +1439,34 @@
             visible(label),
           ),
         ]);
+        const across = levels.flatMap(([label, value]) => [
+          svg("line", { class: "level", x1: left, x2: width, y1: y(num(value)), y2: y(num(value)) }),
+          svg(
+            "text",
+            { x: left + 4, y: Math.max(10, y(num(value)) - 4) },
+            `${visible(label)} ${count(value)}`,
+          ),
+        ]);
+        // Name the bands that are high enough for a line of text.
+        const names = parts.flatMap((band) => {
+          const last = band.low.length - 1;
+          const high = y(0) - y(band.size);
+          const wide = (last + 1) * step;
+          if (high < 16 || wide < 120) return [];
+          const text = oneLine(band.label).slice(0, Math.floor(wide / 7));
+          const bottom = y(band.low[last]);
+          let middle = bottom - high / 2 + 4;
+          // Not across a line.
+          const near = levels.map(([, value]) => y(num(value))).find((line) => Math.abs(line - middle + 4) < 9);
+          if (near !== undefined) middle = near - 4;
+          return svg("text", { class: "name", x: at(band.start) + wide - 6, y: middle, "text-anchor": "end" }, text);
+        });
         return [
           ...lines,
           ...bands,
+          ...names,
           known ? svg("path", { class: "total", d: known }) : svg("g"),
+          ...across,
           ...marks,
           svg("text", { x: left, y: height - 4 }, `${panel.point} 1`),
           svg("text", { x: width, y: height - 4, "text-anchor": "end" }, `${panel.point} ${count(points)}`),

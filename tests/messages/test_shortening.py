@@ -86,6 +86,23 @@ def select(messages: list[Any], budget: int, provider: str, **options: Any) -> M
     return select_messages(messages, budget, provider=provider, counter=quarter, **options)  # type: ignore[call-overload, no-any-return]
 
 
+@pytest.mark.parametrize("budget", [300, 900])
+def test_a_conversation_without_results_is_cut_as_without_shortening(budget: int) -> None:
+    """Rare words say more for their tokens than everyday ones, which is no reason for holes in a conversation."""
+    plain = ["Yes, please go on.", "Thank you, that is what I meant.", "And what do you think of it?"]
+    rare = [f"Ticket-{n:04d}: zephyr_{n} broke quux_{n * 7} at 0x{n * 977:06x}" for n in range(120)]
+    messages = [
+        {"role": "assistant" if n % 2 else "user", "content": rare[n] if n % 5 == 0 else plain[n % 3]}
+        for n in range(120)
+    ]
+    # Too small to be shortened.
+    messages[100:100] = exchange("openai", 1, "done")
+    shortened = select(messages, budget, "openai", shorten="results")
+    assert shortened.kept == select(messages, budget, "openai").kept
+    assert shortened.dropped
+    assert shortened.shortened == ()
+
+
 def test_a_line_is_analysed_once_although_it_is_there_at_several_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = history("openai", 20)
     expected = select(messages, 2_000, "openai", shorten="results")

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
-from pycupel.messages.cuts import Offer, fill, never_dropped, without_lone_questions
+from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
 from pycupel.messages.history import History
 from pycupel.messages.options import Options, Shortening
 from pycupel.messages.overlay import Key, Overlay, items_at
@@ -353,8 +353,12 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     kept = _newest_whole(overlay, shortening, newest, offer.pinned, limit)
     free = [each for each in results if each.unit not in offer.pinned and each.key not in kept]
     _shorten_first(overlay, shortening, free, newest, end)
-    scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
     free = [result for result in free if _can_shorten(overlay, shortening, result)]
+    if not free:
+        # A conversation in which nothing can get shorter is cut like any other: in one piece, oldest first. To choose
+        # by information would make holes in it, as everyday words count little.
+        return cut(overlay, room, options, offer)
+    scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
     staying = [i for i in offer.units if i in offer.pinned]
     ladders = _ladders(overlay, shortening.shortener, units, free, staying, end)
     required = _required(overlay, ladders, {result.unit for result in newest if result.key in kept}, limit)

@@ -143,18 +143,14 @@ class ChronologicalPlacer(IndexedPlacer):
         /,
     ) -> list[int]:
         """Return the order as indices of `items`: by time or, if no item has a timestamp, by position."""
-        stamps = [item.timestamp for item in items]
-        if positions is None or any(stamps):
-            return _by_time(stamps)
-        return sorted(range(len(items)), key=positions.__getitem__)
-
-
-def _by_time(stamps: list[Any]) -> list[int]:
-    if all(stamps):
-        return sorted(range(len(stamps)), key=stamps.__getitem__)
-    # None does not compare with a datetime.
-    timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
-    return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]
+        stamps: list[Any] = [item.timestamp for item in items]
+        if all(stamps):
+            return sorted(range(len(items)), key=stamps.__getitem__)
+        if positions is not None and not any(stamps):
+            return sorted(range(len(items)), key=positions.__getitem__)
+        # None does not compare with a datetime.
+        timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
+        return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]
 
 
 @sealed
@@ -172,7 +168,6 @@ class UShapedPlacer(IndexedPlacer):
         positions: Sequence[int] | None = None,  # noqa: ARG002
         /,
     ) -> list[int]:
-        """Return the order as indices of `items`."""
         return u_shaped(descending(scores))
 
 

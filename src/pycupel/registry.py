@@ -41,10 +41,10 @@ class Registry(Mapping[str, Any]):
     group: str
     """The entry point group of the plug-ins, such as `pycupel.scorers`."""
 
-    def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any]) -> None:
+    def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any] | None = None) -> None:
         self.what = what
         self.group = f"pycupel.{what}s"
-        self._check = check
+        self._check = check or _checked_factory
         self._names = {name_key(name): name for name in built_in}
         self._entries = {name_key(name): entry for name, entry in built_in.items()}
         self._built_in = frozenset(self._entries)
@@ -84,7 +84,9 @@ class Registry(Mapping[str, Any]):
         with self._lock:
             present = self._entries.get(key)
             # A module that is imported twice, under two names or after a reload, registers its classes again.
-            is_same = self._names.get(key) == name and _is_same_entry(present, entry)
+            is_same = self._names.get(key) == name and (
+                is_equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
+            )
             if key in self._built_in or (present is not None and not is_same):
                 raise InvalidArgumentError(
                     f"the {self.what} {quoted(self._names[key])} is already registered, as {shortened(present, 200)}; "
@@ -247,11 +249,6 @@ def _checked_factory(name: str, value: Any) -> Any:
     return value
 
 
-def _is_same_entry(present: object, entry: object) -> bool:
-    """Check whether a registration is repeated, for example because a module was reloaded."""
-    return is_equal(present, entry) or (_origin(present) is not None and _origin(present) == _origin(entry))
-
-
 def _origin(entry: Any) -> tuple[str, str] | None:
     return (entry.__module__, entry.__qualname__) if hasattr(entry, "__qualname__") else None
 
@@ -274,7 +271,6 @@ SCORERS = Registry(
         "relevance": scorers.RelevanceScorer,
         "fused": scorers.FusedScorer,
     },
-    _checked_factory,
 )
 """The scorers that policy files can name."""
 
@@ -289,7 +285,6 @@ SLICERS = Registry(
         "countConstrainedKnapsack": slicers.CountConstrainedKnapsackSlice,
         "minScore": slicers.MinScoreSlice,
     },
-    _checked_factory,
 )
 """The slicers that policy files can name."""
 
@@ -300,7 +295,6 @@ PLACERS = Registry(
         "uShaped": placers.UShapedPlacer,
         "framed": placers.FramedPlacer,
     },
-    _checked_factory,
 )
 """The placers that policy files can name."""
 
@@ -312,13 +306,10 @@ SHORTENERS = Registry(
         "headAndTail": "pycupel.shorten:HeadAndTail",
         "stub": "pycupel.shorten:Stub",
     },
-    _checked_factory,
 )
 """The shorteners that policy files can name."""
 
-CURVES = Registry(
-    "curve", {"exponential": scorers.Exponential, "step": scorers.Step, "window": scorers.Window}, _checked_factory
-)
+CURVES = Registry("curve", {"exponential": scorers.Exponential, "step": scorers.Step, "window": scorers.Window})
 """The curves of a `DecayScorer` that policy files can name."""
 
 CLOCKS = Registry("clock", {"system": scorers.SystemTimeProvider()}, checked_clock)

@@ -180,8 +180,8 @@ def test_the_system_messages_before_all_others_are_pinned_and_the_newest_behind_
 
 
 def test_what_changes_how_the_rest_is_read_is_pinned_wherever_it_stands() -> None:
-    """Responses: compacted turns and tools that were added."""
-    added = {"type": "compaction", "encrypted_content": "x"}
+    """Responses: tools that were added."""
+    added = {"type": "additional_tools", "tools": []}
     history = [system(), question(), answer(), added, question(), answer(), added, question()]
     assert pinned(history, provider="responses") == [0, 3, 6, 7]
 

@@ -58,7 +58,10 @@ class TestAnthropic:
 
     def test_only_the_content_of_a_compaction_counts(self) -> None:
         block = {"type": "compaction", "content": "So far.", "signature": "A" * 80, "encrypted_content": "A" * 80}
-        assert cost(block) == len("So far.")
+        plain, more = (
+            [{"role": "assistant", "content": [each]}] for each in ({"type": "text", "text": "So far."}, block)
+        )
+        assert count_messages(more, "anthropic", len) == count_messages(plain, "anthropic", len)
 
     def system(self, *blocks: Any, **more: Any) -> Message:
         return {"role": "system", "content": list(blocks), **more}

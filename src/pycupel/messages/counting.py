@@ -193,7 +193,7 @@ def tokens_by_kind(
     """
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)
-    return tokens_by_kind_in(known.read(history, resolve_counter(counter, known, model)))
+    return tokens_by_kind_in(known.uncovered(known.read(history, resolve_counter(counter, known, model))))
 
 
 def speaker_of(view: MessageView) -> str:

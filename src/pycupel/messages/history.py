@@ -13,7 +13,7 @@ history ends here, the last question must stay, and the exchange stays if there 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -21,10 +21,13 @@ from typing import Any, NamedTuple
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import maker
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import ENDED, ERROR, FOREIGN, LASTING, Finding, Provider
+from pycupel.messages.providers._base import ENDED, ERROR, FOREIGN, LASTING, Finding, Provider, compaction_in
 from pycupel.messages.providers._rules import OPEN
 from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.text import number_text
+
+# Why a message is left out that a compaction stands for. It is not broken, and nobody has to be told.
+COMPACTED = "compacted"
 
 # What appears under this role always stays.
 _FIXED = "system"
@@ -65,18 +68,25 @@ class Unit(NamedTuple):
 _unit = maker(Unit)
 
 
-def group_messages(views: Sequence[MessageView], provider: Provider) -> list[Unit]:
-    """Group a whole history into units, in order of their first messages. Every message is in exactly one."""
-    (groups, findings), known = provider.grouped(views)
+def group_messages(views: Sequence[MessageView], provider: Provider, pins: Collection[int] = ()) -> list[Unit]:
+    """Group a whole history into units, in order of their first messages. Every message is in exactly one.
+
+    What a compaction stands for is in units of one message each, which are left out like broken ones.
+    """
+    covered = provider.covered(views, pins)
+    sent = [view for view in views if view.message_index not in covered] if covered else views
+    (groups, findings), known = provider.grouped(sent)
+    if covered:
+        groups = sorted([*groups, *([n] for n in covered)])
     # What is of an unknown role or type goes with its unit, and says nothing about it.
-    members_of: Callable[[list[int]], list[int]] = partial(_known_members, None if len(known) == len(views) else views)
-    problems: dict[int, str] = {}
+    members_of: Callable[[list[int]], list[int]] = partial(_known_members, None if len(known) == len(sent) else views)
+    problems = {i: COMPACTED for i, group in enumerate(groups) if group[0] in covered} if covered else {}
     open_units: set[int] = set()
     checks = [*provider.findings(known)]
     if findings or checks:
         # Most histories of most providers are sound, and need no look at their units.
         unit_of = {index: unit_index for unit_index, group in enumerate(groups) for index in group}
-        problems = _problems(known, findings, checks, unit_of)
+        problems |= _problems(known, findings, checks, unit_of)
         open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
@@ -190,7 +200,11 @@ class History:
         self.views = views
         self.tokens = tokens = [view.tokens for view in views]
         self.pins = _pinned_messages(messages, pin)
-        singles = group_messages(views, provider)
+        singles = group_messages(views, provider, self.pins)
+        block = compaction_in(views)
+        if block is not None:
+            # It always stays.
+            self.pins = sorted({*self.pins, block})
         self.units, unit_of = _whole_turns(singles) if unit == "turn" else (singles, _same)
         self.sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in self.units]
         self.ties = _ties(self.units)
@@ -198,7 +212,8 @@ class History:
         self.firsts = [each.indices[0] for each in self.units]
         self.reach = list(accumulate([each.indices[-1] for each in self.units], max))
         self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
-        self.call_positions = _call_positions(views)
+        # What was sent before a compaction does not matter any more.
+        self.call_positions = _call_positions(views if block is None else views[block:])
 
     @property
     def whole(self) -> list[int]:

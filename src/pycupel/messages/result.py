@@ -14,6 +14,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.counting import Usage, usage_of
 from pycupel.messages.cuts import Replay
 from pycupel.messages.documents import Choice, Documents
+from pycupel.messages.history import COMPACTED
 from pycupel.messages.memory import NOTHING, Memory, Point
 from pycupel.messages.options import Options, ResolvedProviderName
 from pycupel.messages.overlay import Overlay
@@ -260,11 +261,12 @@ def assemble(
 def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: Sequence[int]) -> Iterator[str]:
     """Say what a caller might not notice."""
     history, provider = overlay.history, overlay.history.provider
-    if history.broken:
+    broken = [i for i, problem in history.broken.items() if problem != COMPACTED]
+    if broken:
         # It was left out although there is room for it.
-        count = sum(len(history.units[i].indices) for i in history.broken)
+        count = sum(len(history.units[i].indices) for i in broken)
         what, them = ("1 message was", "it") if count == 1 else (f"{count} messages were", "them")
-        problem = history.broken[min(history.broken)]
+        problem = history.broken[min(broken)]
         yield f"{what} left out because {provider.name} would reject {them}; {problem}"
     reminders = [i for _, role, i in history.appearances if role == "reminder" and i in choice.reasons]
     if reminders:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from inspect import isawaitable, iscoroutine
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from pycupel.messages.counting import Usage
 from pycupel.messages.options import Summarize
 from pycupel.messages.overlay import Overlay
+from pycupel.messages.providers._base import compaction_in
 from pycupel.messages.result import Cut, MessageSelection
 from pycupel.text import LONGEST_NAME, describe, shortened
 from pycupel.values import FrozenDict
@@ -135,6 +137,10 @@ def request_of(
     lead = 0
     while lead < len(kept) and kept[lead] == lead and overlay.views[lead].role == "system":
         lead += 1
+    block = compaction_in(overlay.history.views)
+    if block is not None:
+        # It follows the compaction, which would stand for it otherwise.
+        lead = bisect_right(kept, units[overlay.history.unit_of[block]].indices[-1])
     last = None if previous is None else previous.summary
     if previous is not None:
         before = {each.index for each in previous.dropped}

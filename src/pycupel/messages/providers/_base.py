@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -28,6 +28,9 @@ LASTING = "lasting"
 
 # Marks a system message whose time is over: it stays where it is, but the model does not see it.
 ENDED = "ended"
+
+# Marks a message with a compaction that did not fail: it stands for everything before it.
+COMPACTION = "compaction"
 
 # Marks each block with cache_control.
 CACHED = "cached"
@@ -192,6 +195,33 @@ class Provider(NamedTuple):
         """Find what later messages of a whole history have ended."""
         return views if self.settle is None else self.settle(views)
 
+    def covered(self, views: Sequence[MessageView], pins: Collection[int] = ()) -> frozenset[int]:
+        """Find the messages that the newest compaction stands for, so that they are neither sent nor counted.
+
+        These are all messages before it, except leading system prompts, changes of tools that are in force, pinned
+        messages, and calls whose results come later.
+        """
+        block = compaction_in(views)
+        if block is None:
+            return frozenset()
+        later = {each for view in views if view.message_index > block for each in view.results}
+        covered: set[int] = set()
+        leading = True
+        for view in views:
+            index, marks = view.message_index, view.marks
+            if index == block:
+                break
+            leading = leading and view.role == "system" and COMPACTION not in marks
+            lasts = LASTING in marks and COMPACTION not in marks
+            if not (leading or lasts or index in pins or not later.isdisjoint(view.calls)):
+                covered.add(index)
+        return frozenset(covered)
+
+    def uncovered(self, views: Sequence[MessageView]) -> Sequence[MessageView]:
+        """Return the messages that count."""
+        covered = self.covered(views)
+        return [view for view in views if view.message_index not in covered] if covered else views
+
     def grouped(self, views: Sequence[MessageView]) -> tuple[Pairing, Sequence[MessageView]]:
         """Group the messages that belong together, and return the views that rules look at.
 
@@ -222,6 +252,7 @@ class Provider(NamedTuple):
             views: The messages.
             beside: Views of what is sent beside them, for the rules about the whole request.
         """
+        views = self.uncovered(views)
         (_, findings), known = self.grouped(views)
         for find in self.findings(known):
             findings += find(known)
@@ -236,7 +267,7 @@ class Provider(NamedTuple):
             MessageShapeError: a field has a type that cannot be counted.
         """
         try:
-            return sum([view.tokens for view in self.read(messages, count)])
+            return sum([view.tokens for view in self.uncovered(self.read(messages, count))])
         except MessageShapeError:
             # Blocks and plain texts are no messages of a history, but can be counted.
             read = PartReader(count, self.prices)
@@ -250,6 +281,11 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
     """Return the error with the index of the message that cannot be read."""
     index = next(n for n, message in enumerate(messages) if message is error.source)
     return MessageShapeError(str(error), index, error.key)
+
+
+def compaction_in(views: Sequence[MessageView]) -> int | None:
+    """Return the index of the newest compaction that did not fail; None if there is none."""
+    return next((view.message_index for view in reversed(views) if COMPACTION in view.marks), None)
 
 
 def _any_foreign(views: Iterable[MessageView]) -> bool:

@@ -8,7 +8,17 @@ from typing import Any
 
 from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import CACHED, ERROR, OUTSIDE, WARNING, Finding, Pairing, Rule, Severity
+from pycupel.messages.providers._base import (
+    CACHED,
+    COMPACTION,
+    ERROR,
+    OUTSIDE,
+    WARNING,
+    Finding,
+    Pairing,
+    Rule,
+    Severity,
+)
 from pycupel.messages.providers._tables import ITEM_TYPES, PART_TYPES, ROLES, STEP_TYPES, TEXTS, UNKNOWN, known_fields
 from pycupel.text import quoted
 
@@ -231,7 +241,8 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
 def _speaks_first(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
     """Find assistant messages before the first user message, except one with the results of its own calls."""
     for view in views:
-        if view.opens_turn:
+        if view.opens_turn or COMPACTION in view.marks:
+            # A compaction comes first, in place of what it stands for.
             return
         if view.role == "assistant":
             yield (view.message_index,)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
 from pycupel.fields import field, filled, is_filled, is_list, text_of
-from pycupel.messages.parts import MessageView, PartReader, view_of
+from pycupel.messages.parts import MessageView, Part, PartReader, view_of
 from pycupel.messages.providers._base import (
     CACHED,
+    COMPACTION,
     ENDED,
     ERROR,
     LASTING,
@@ -53,6 +54,7 @@ _TOOL_MARKS = (_ADDS, _DEFINES, _REMOVES)
 _CHANGES = {"tool_addition": _ADDS, "tool_removal": _REMOVES}
 # Marks a system message that is shown until the next user message.
 _UNTIL_USER = "until user"
+_COMPACTION = "compaction"
 
 # claude-code#23440, #73821
 _EMPTY_TEXT = EMPTY_TEXT._replace(
@@ -105,7 +107,23 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
     speaker = "tool" if results and results == len([kind for kind in kinds if kind in PART_TYPES]) else role
-    return view_of(index, speaker, reader(message), reader.overhead, tuple(_marks(blocks, kinds, results)))
+    found, parts = tuple(_marks(blocks, kinds, results)), reader(message)
+    if _COMPACTION in kinds:
+        found, parts = _compacted(blocks, kinds, found, parts)
+    return view_of(index, speaker, parts, reader.overhead, found)
+
+
+def _compacted(
+    blocks: Sequence[Any], kinds: Sequence[str], marks: tuple[str, ...], parts: list[Part]
+) -> tuple[tuple[str, ...], list[Part]]:
+    """Mark a message with a compaction that did not fail; what it has before that is sent, but not counted."""
+    places = [n for n, kind in enumerate(kinds) if kind == _COMPACTION and is_filled(field(blocks[n], "content"))]
+    if not places:
+        return marks, parts
+    return (*marks, COMPACTION), [
+        part._replace(tokens=0) if isinstance(part.path[1], int) and part.path[1] < places[-1] else part
+        for part in parts
+    ]
 
 
 def _read_system(message: Any, index: int, reader: PartReader) -> MessageView:

@@ -10,9 +10,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycupel.errors import MessageShapeError
-from pycupel.fields import field, text_of
+from pycupel.fields import field, is_filled, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._base import ERROR, LASTING, WARNING, Finding, Pairing, Provider, Rule, unknown_view
+from pycupel.messages.providers._base import (
+    COMPACTION,
+    ERROR,
+    LASTING,
+    WARNING,
+    Finding,
+    Pairing,
+    Provider,
+    Rule,
+    unknown_view,
+)
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     OPEN,
@@ -101,6 +111,8 @@ def _read(item: Any, index: int, reader: PartReader) -> MessageView:
             raise UnknownNameError(kind)
         role = _role(item, kind, meaning, index)
         marks = (LASTING,) if meaning.lasting else breakpoints(field(item, "output"))
+        if kind == "compaction" and is_filled(field(item, "encrypted_content")):
+            marks += (COMPACTION,)
         parts = reader(item)
     return view_of(index, role, parts, reader.overhead, marks)
 

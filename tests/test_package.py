@@ -337,7 +337,7 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "slicers.KnapsackSlice(bucket_size, max_cells, max_states, fill_free)",
         "slicers.GreedySlice(cost_exponent, best_first)",
         "slicers.MinScoreSlice(inner, min_score)",
-        "placers.FramedPlacer(inner, first, last)",
+        "placers.FramedPlacer(inner, first, last, *, last_inner)",
         "placers.ChronologicalPlacer(undated)",
         "scorers.RelevanceScorer(query, *, k1, b, window, share, group, group_share, length_exponent, optional)",
         "scorers.SimilarityScorer(embed, query)",

@@ -67,6 +67,7 @@ def test_slicers_by_name(name: str, cls: type[Any]) -> None:
         ("chronological", pycupel.ChronologicalPlacer),
         ("u-shaped", pycupel.UShapedPlacer),
         ("framed", pycupel.FramedPlacer),
+        ("prompt", pycupel.PromptPlacer),
     ],
 )
 def test_placers_by_name(name: str, cls: type[Any]) -> None:
@@ -114,8 +115,8 @@ def test_case_hyphens_and_underscores_do_not_matter(name: str) -> None:
 
 
 def test_a_registry_is_a_mapping_of_canonical_names() -> None:
-    assert list(PLACERS) == ["chronological", "uShaped", "framed"]
-    assert len(PLACERS) == 3
+    assert list(PLACERS) == ["chronological", "uShaped", "framed", "prompt"]
+    assert len(PLACERS) == 4
     assert "novelty" not in PLACERS
     with pytest.raises(KeyError, match=r"^'novelty'$") as caught:
         PLACERS["novelty"]

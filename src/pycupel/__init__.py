@@ -23,7 +23,7 @@ _NAMES = {
     ".model": "ContextBudget ContextItem ContextKind ContextSource CountQuotaEntry OverflowStrategy QuotaEntry "
     "ScarcityBehavior ScoredItem",
     ".pipeline": "Pipeline Policy Ranking Selection",
-    ".placers": "ChronologicalPlacer FramedPlacer UShapedPlacer",
+    ".placers": "ChronologicalPlacer FramedPlacer PromptPlacer UShapedPlacer",
     ".protocols": "Placer Scorer Slicer",
     ".scorers": "BoostedScorer CompositeScorer DecayScorer FrequencyScorer FusedScorer KindScorer MetadataKeyScorer "
     "MetadataTrustScorer PriorityScorer RecencyScorer ReflexiveScorer RelevanceScorer ScaledScorer SimilarityScorer "
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from pycupel.placers import (
         ChronologicalPlacer as ChronologicalPlacer,
         FramedPlacer as FramedPlacer,
+        PromptPlacer as PromptPlacer,
         UShapedPlacer as UShapedPlacer,
     )
     from pycupel.protocols import (

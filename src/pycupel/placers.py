@@ -5,6 +5,7 @@
 | `ChronologicalPlacer` | oldest first; items without a timestamp last |
 | `UShapedPlacer` | the highest scores at both edges, the lowest in the middle |
 | `FramedPlacer` | system prompts first, the rest as another placer says (an extension) |
+| `PromptPlacer` | system prompts, documents, the conversation, and the question last (an extension) |
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pycupel.errors import InvalidArgumentError, PlacerContractError
 from pycupel.kernels.order import descending, indices_by_identity, u_shaped
 from pycupel.model import ContextItem, ContextKind, ScoredItem
-from pycupel.model.checks import check_inner, checked_iterable, one_of
+from pycupel.model.checks import STRING, check_inner, checked_iterable, one_of, or_none, rule
 from pycupel.model.item import split_scored
 from pycupel.protocols import Placer, checked_placer
 from pycupel.text import quoted
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
-__all__ = ["ChronologicalPlacer", "FramedPlacer", "UShapedPlacer"]
+__all__ = ["ChronologicalPlacer", "FramedPlacer", "PromptPlacer", "UShapedPlacer"]
 
 
 class IndexedPlacer(ABC):
@@ -93,6 +94,11 @@ def place_by_index(
         )
     indices = indices_by_identity(items)
     return [indices[id(item)].pop() for item in placed]
+
+
+def placer_for(placer: Placer, query: str | None) -> Placer:
+    """Return a placer for this question, if there is one and the placer takes it."""
+    return placer.for_query(query) if query is not None and isinstance(placer, PromptPlacer) else placer
 
 
 @lru_cache(maxsize=512)
@@ -179,7 +185,8 @@ Picks = Callable[[ContextItem], object]
 class FramedPlacer(IndexedPlacer):
     """Puts some items first and some last, whatever their timestamps and scores; `inner` orders the rest.
 
-    Both keep the order in which the placer receives them: pinned items, then by score.
+    Both keep the order in which the placer receives them: pinned items, then by score. `last_inner` may order the last
+    ones.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -195,6 +202,9 @@ class FramedPlacer(IndexedPlacer):
     last: tuple[ContextKind, ...] | Picks
     """The kinds at the end, or a function that says whether an item belongs there. `first` takes precedence."""
 
+    last_inner: Placer | None
+    """The placer for the last ones; None keeps the order in which they are received."""
+
     _picks_first: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
     _picks_last: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
 
@@ -203,8 +213,11 @@ class FramedPlacer(IndexedPlacer):
         inner: Placer = ChronologicalPlacer(),
         first: Iterable[ContextKind | str] | Picks = (ContextKind.SYSTEM_PROMPT,),
         last: Iterable[ContextKind | str] | Picks = (),
+        *,
+        last_inner: Placer | None = None,
     ) -> None:
-        hold(self, inner=checked_placer("inner", inner))
+        last_placer = None if last_inner is None else checked_placer("last_inner", last_inner)
+        hold(self, inner=checked_placer("inner", inner), last_inner=last_placer)
         check_inner("placers", self, FramedPlacer, InvalidArgumentError)
         start, end = _kinds_or_function("first", first), _kinds_or_function("last", last)
         hold(self, first=start, last=end, _picks_first=_keys_or_function(start), _picks_last=_keys_or_function(end))
@@ -216,8 +229,8 @@ class FramedPlacer(IndexedPlacer):
 
     @property
     def _reads_positions(self) -> bool:
-        """Whether the inner placer depends on the order of the input."""
-        return reads_positions(self.inner)
+        """Whether an inner placer depends on the order of the input."""
+        return reads_positions(self.inner) or (self.last_inner is not None and reads_positions(self.last_inner))
 
     def _place_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
@@ -227,9 +240,21 @@ class FramedPlacer(IndexedPlacer):
         last, rest = _picked(self._picks_last, items, others)
         if len(rest) == len(items):
             return place_by_index(self.inner, items, scores, positions)
-        rest_positions = None if positions is None else [positions[i] for i in rest]
-        placed = place_by_index(self.inner, [items[i] for i in rest], [scores[i] for i in rest], rest_positions)
-        return [*first, *(rest[i] for i in placed), *last]
+        end = last if self.last_inner is None else _placed(self.last_inner, last, items, scores, positions)
+        return [*first, *_placed(self.inner, rest, items, scores, positions), *end]
+
+
+def _placed(
+    placer: Placer,
+    indices: Sequence[int],
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    positions: Sequence[int] | None,
+) -> list[int]:
+    """Let a placer order some of the items."""
+    own = None if positions is None else [positions[i] for i in indices]
+    order = place_by_index(placer, [items[i] for i in indices], [scores[i] for i in indices], own)
+    return [indices[i] for i in order]
 
 
 def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks:
@@ -261,3 +286,75 @@ def _picked(
         return picked, among
     out = set(picked)
     return picked, [i for i in among if i not in out]
+
+
+_MESSAGE, _TALK = ContextKind.MESSAGE.key, (ContextKind.MESSAGE, ContextKind.TOOL_OUTPUT)
+_TALK_ONLY = frozenset({ContextKind.SYSTEM_PROMPT.key, *(kind.key for kind in _TALK)})
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class PromptPlacer(IndexedPlacer):
+    """The order of a prompt: system prompts, then documents as `inner` says, then the conversation, the question last.
+
+    The question is the newest message; if a message is the call's query, it is that one. Without documents or anything
+    else beside the conversation, `inner` orders everything, and only the query or the one pinned message goes last.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        InvalidArgumentError: placers are nested too deeply.
+    """
+
+    inner: Placer = field(default=UShapedPlacer(), metadata=rule(checked_placer))
+    """The placer for what is neither a system prompt, a message nor the output of a tool."""
+
+    query: str | None = field(default=None, metadata=or_none(STRING))
+    """The question, or None if it is not known yet."""
+
+    _framed: FramedPlacer = field(init=False, repr=False, compare=False)
+    _all_framed: FramedPlacer = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief_repr
+
+    def __post_init__(self) -> None:
+        check_fields(self, InvalidArgumentError)
+        framed = FramedPlacer(self.inner, last=_TALK, last_inner=ChronologicalPlacer("position"))
+        hold(self, _framed=framed, _all_framed=FramedPlacer(self.inner))
+
+    def for_query(self, query: str) -> Self:
+        """Return the same placer for this question."""
+        return replace(self, query=query)
+
+    @property
+    def _reads_positions(self) -> bool:
+        """Messages without a timestamp keep the order of the input."""
+        return True
+
+    def _place_indices(
+        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
+    ) -> list[int]:
+        """Put the question last, and everything else before it."""
+        kinds = [item.kind.key for item in items]
+        messages = [i for i, kind in enumerate(kinds) if kind == _MESSAGE]
+        talk_only = _TALK_ONLY.issuperset(kinds)
+        framed = self._all_framed if talk_only else self._framed
+        question = self._question(messages, items, scores, positions, talk_only=talk_only) if messages else None
+        if question is None:
+            return place_by_index(framed, items, scores, positions)
+        rest = [i for i in range(len(items)) if i != question]
+        return [*_placed(framed, rest, items, scores, positions), question]
+
+    def _question(
+        self,
+        messages: Sequence[int],
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        positions: Sequence[int] | None,
+        *,
+        talk_only: bool,
+    ) -> int | None:
+        asked = [i for i in messages if items[i].content == self.query]
+        if not asked and talk_only:
+            pinned = [i for i in messages if items[i].pinned]
+            return pinned[0] if len(pinned) == 1 else None
+        return _placed(ChronologicalPlacer("position"), asked or messages, items, scores, positions)[-1]

@@ -294,6 +294,7 @@ PLACERS = Registry(
         "chronological": placers.ChronologicalPlacer,
         "uShaped": placers.UShapedPlacer,
         "framed": placers.FramedPlacer,
+        "prompt": placers.PromptPlacer,
     },
 )
 """The placers that policy files can name."""

@@ -57,7 +57,7 @@ SCORER_NAMES = [
     *("metadata_trust", "decay", "metadata_key", "boosted", "relevance", "fused"),
 ]
 SLICER_NAMES = ["greedy", "knapsack", "stream", "quota", "count_quota", "count_constrained_knapsack", "min_score"]
-PLACER_NAMES = ["chronological", "u-shaped", "framed"]
+PLACER_NAMES = ["chronological", "u-shaped", "framed", "prompt"]
 
 
 # --- items and budgets

@@ -10,6 +10,7 @@ import pytest
 
 from pycupel import GreedySlice, Policy, QuotaSlice, RecencyScorer, ScaledScorer, Slicer
 from pycupel.policies import policy_from_dict, policy_to_dict
+from pycupel.registry import PLACERS
 from tests import registries
 from tests.policies.samples import COUNTS, RECENCY, SHARES, decay, mistake, mistakes, read, refused, scorer_of
 
@@ -187,7 +188,7 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"overflowStrategy": 0}, "overflowStrategy: must be one of throw, truncate, proceed, not 0 (int)"),
         (
             {"placerType": "ushape"},
-            "placerType: unknown placer 'ushape'; choose from chronological, uShaped, framed; did you mean 'uShaped'?",
+            f"placerType: unknown placer 'ushape'; choose from {', '.join(PLACERS)}; did you mean 'uShaped'?",
         ),
         ({"placer": "uShaped"}, "placer: must be an object with a type, not 'uShaped' (str)"),
         (

@@ -17,6 +17,7 @@ from pycupel import (
     OverflowStrategy,
     Policy,
     PriorityScorer,
+    PromptPlacer,
     RecencyScorer,
     ReflexiveScorer,
     RelevanceScorer,
@@ -35,7 +36,7 @@ GREEDY, CHRONOLOGICAL, U_SHAPED = GreedySlice(), ChronologicalPlacer(), UShapedP
 HINTS, QUERY = ReflexiveScorer("auto"), RelevanceScorer(length_exponent=0.15, optional=True)
 POSITION = RecencyScorer("position")
 CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=["Memory", "Document"]))
-EDGES = FramedPlacer(UShapedPlacer())
+EDGES = PromptPlacer()
 
 ROWS: list[tuple[str, str, list[tuple[Any, float]], Any]] = [
     ("chat", "Chat", [(QUERY, 6), (POSITION, 3), (KIND, 0.5)], CONVERSATION),

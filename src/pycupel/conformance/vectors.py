@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pycupel import scorers, slicers
+from pycupel import placers, scorers, slicers
 from pycupel.codecs.base import BuildError, Codec, Context, adapted, list_of
 from pycupel.codecs.records import Field, Record, derive_fields
 from pycupel.diagnostics import OverflowEvent
@@ -280,3 +280,4 @@ _SLICER.define(
     entries=_COUNTS,
     knapsack=Record(slicers.KnapsackSlice, _SLICER.record(slicers.KnapsackSlice).fields),
 )
+_PLACER.define(placers.FramedPlacer, last_inner=_PLACER)

@@ -22,7 +22,7 @@ from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.placers import reads_positions
+from pycupel.placers import placer_for, reads_positions
 from pycupel.scorers._traits import bind_query
 from pycupel.values import hold, sealed
 
@@ -260,7 +260,8 @@ class Pipeline(Policy):
         if query is None:
             return self._strategies
         scorer, count = bind_query(self.scorer, query)
-        return replace(self._strategies, scorer=scorer, ignores_query=not count)
+        placer = placer_for(self.placer, query)
+        return replace(self._strategies, scorer=scorer, placer=placer, query=query, ignores_query=not count)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, run: Run) -> Selection:
         try:
@@ -313,7 +314,7 @@ class Pipeline(Policy):
             list(compress(scores, is_selected)),
             budget,
             self.overflow_strategy,
-            self.placer,
+            placer_for(self.placer, ranking.run.strategies.query),
             input_positions(classified, [ranking.order[i] for i in chosen]) if self._reads_positions else None,
         )
         run.completed(PLACE, selection, len(placement.order))

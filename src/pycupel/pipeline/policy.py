@@ -11,7 +11,7 @@ from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
 from pycupel.model.budget import ModelLimits, checked_models
 from pycupel.model.checks import checked_bool, checked_choice, checked_str, wrong_type
-from pycupel.placers import ChronologicalPlacer
+from pycupel.placers import ChronologicalPlacer, placer_for
 from pycupel.protocols import (
     Placer,
     Scorer,
@@ -139,7 +139,7 @@ class Policy:
             TypeError: the query is not a str.
         """
         scorer, count = bind_query(self.scorer, query)
-        return replace(self, scorer=scorer) if count else self
+        return replace(self, scorer=scorer, placer=placer_for(self.placer, query)) if count else self
 
     def __repr__(self) -> str:
         # Options at their defaults are left out, except for the strategies.

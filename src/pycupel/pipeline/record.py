@@ -51,6 +51,9 @@ class Strategies:
     placer: Placer
     """The placer."""
 
+    query: str | None = None
+    """The question of the run, for a placer that takes one."""
+
     ignores_query: bool = False
     """Whether there is a question that no scorer reads."""
 

@@ -16,7 +16,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import argument_of, checked_bool, checked_str, find_name, name_key, suggestion
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import LOAD_POLICY, PresetName, as_policy
-from pycupel.placers import ChronologicalPlacer, FramedPlacer, UShapedPlacer
+from pycupel.placers import ChronologicalPlacer, FramedPlacer, PromptPlacer, UShapedPlacer
 from pycupel.protocols import Placer, Scorer
 from pycupel.slicers import GreedySlice, KnapsackSlice
 from pycupel.text import one_line, quoted
@@ -29,7 +29,8 @@ _HINTS = scorers.ReflexiveScorer("auto")
 _RECENCY = scorers.RecencyScorer("position")
 _PRIORITY = scorers.PriorityScorer()
 _KIND = scorers.KindScorer()
-_BEST_AT_THE_EDGES = FramedPlacer(UShapedPlacer())
+# System prompts, then the documents with the best at the edges, then the conversation, the question last.
+_QUESTION_LAST = PromptPlacer()
 # System prompts first, then memories and documents, then the conversation.
 _CONVERSATION = FramedPlacer(FramedPlacer(ChronologicalPlacer("position"), first=("Memory", "Document")))
 
@@ -54,14 +55,14 @@ RAG = _preset(
     "Rag",
     "Retrieval-augmented generation: relevance by hints and query, the best hits at both edges.",
     [(_HINTS, 3), (_QUERY, 3), (_KIND, 0.25)],
-    _BEST_AT_THE_EDGES,
+    _QUESTION_LAST,
 )
 """For retrieval-augmented generation: relevance by hints and query, the best hits at both edges."""
 DOCUMENT_QA = _preset(
     "DocumentQa",
     "Questions about documents: relevance by hints and query, then priority, the best at both edges.",
     [(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_KIND, 0.25)],
-    _BEST_AT_THE_EDGES,
+    _QUESTION_LAST,
 )
 """For questions about documents: relevance by hints and query, then priority, the best at both edges."""
 TOOL_USE = _preset(

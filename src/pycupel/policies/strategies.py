@@ -451,3 +451,4 @@ PLACER.define(
     Field("first", _KINDS, description="The kinds to place at the start."),
     Field("last", _KINDS, description="The kinds to place at the end."),
 )
+PLACER.define(placers.PromptPlacer, query=_NO_QUERY)

@@ -138,7 +138,7 @@ def test_a_log_that_cannot_be_read_is_an_error_of_the_system(
     def fail(*_: object, **__: object) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(chunks, "_next_lines", fail)
+    monkeypatch.setattr(chunks, "limited_lines", fail)
     with pytest.raises(OSError, match="Input/output error"):
         run_batch([log], "rag", tmp_path / "out", workers=1)
 

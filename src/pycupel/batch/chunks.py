@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 from time import perf_counter
 from traceback import format_exc
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.batch import arrow
 from pycupel.batch.request import RequestSelector, error_row
@@ -81,37 +81,40 @@ def read_chunks(inputs: Sequence[Path], max_line: int) -> Iterator[Chunk]:
 
 
 def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
-    size = path.stat().st_size or 1
+    """Read a file of JSON lines in pieces: each has the number of its first line, and how much has been read."""
+    whole = path.stat().st_size or 1
     first = 1
     with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines, errors_naming(str(path)):
-        while payload := _next_lines(lines, first, max_line, can_go_back=lines is file):
+        while True:
+            start, size = lines.tell(), 0
+            held: list[bytes] = []
+            for line in islice(limited_lines(lines, max_line, first), _REQUESTS):
+                size += len(line)
+                if lines is not file:
+                    held.append(line)
+                if size >= _BYTES:
+                    break
+            if not size:
+                return
+            if lines is file:
+                # Read again in one go: joining thousands of lines would fragment memory.
+                lines.seek(start)
+            payload = lines.read(size) if lines is file else b"".join(held)
             # The file may have grown since.
-            yield first, payload, min(1.0, file.tell() / size)
+            yield first, payload, min(1.0, file.tell() / whole)
             first += payload.count(b"\n")
-
-
-def _next_lines(lines: IO[bytes], first: int, max_line: int, *, can_go_back: bool) -> bytes:
-    """Read the lines of a chunk, or nothing at the end of the file."""
-    start, size = lines.tell(), 0
-    held: list[bytes] = []
-    for line in islice(limited_lines(lines, max_line, first), _REQUESTS):
-        size += len(line)
-        if not can_go_back:
-            held.append(line)
-        if size >= _BYTES:
-            break
-    if not can_go_back:
-        return b"".join(held)
-    # Read in one go: joining thousands of lines would fragment memory.
-    lines.seek(start)
-    return lines.read(size)
 
 
 def process(chunk: Chunk, job: Job) -> ChunkResult:
     """Select every request of a chunk."""
     tally = Tally()
     rows = _rows(chunk, job, tally)
-    payload = arrow.to_parquet([*rows]) if job.to_parquet else _to_lines(rows)
+    if job.to_parquet:
+        payload = arrow.to_parquet([*rows])
+    else:
+        # A row is made here and cannot contain itself.
+        encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+        payload = "".join([encode(row) + "\n" for row in rows]).encode("ascii")
     # Adding it to an empty tally finds the slowest requests of the chunk.
     counted = Tally()
     counted.add(tally)
@@ -186,12 +189,6 @@ def fastest_loads() -> Callable[[bytes], Any]:
         return json.loads
     fastest: Callable[[bytes], Any] = loads
     return fastest
-
-
-def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    # A row is made here and cannot contain itself.
-    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-    return "".join([encode(row) + "\n" for row in rows]).encode("ascii")
 
 
 def _label(request: Any, i: int) -> str:

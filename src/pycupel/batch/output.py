@@ -95,7 +95,21 @@ class Output:
             )
             raise InvalidArgumentError(f"{self._directory} {wrong}", argument="output")
         self._write(_MANIFEST, _text({**self._begun, "complete": False}))
-        return self._done()
+        # Keep the complete parts, and remove what was never finished. Other files are left alone.
+        done: dict[int, Tally] = {}
+        made = re.compile(rf"(?:part|tally)-([0-9]{{6,}})\.(?:{self._suffix}|json)({re.escape(_UNFINISHED)})?")
+        for path in sorted(self._directory.iterdir()):
+            found = made.fullmatch(path.name)
+            if found is None:
+                continue
+            number = int(found[1])
+            if found[2]:
+                path.unlink()
+            elif path.name == self._part_name(number) and (self._directory / self._tally_name(number)).exists():
+                saved = self._saved(number)
+                if saved["part"] == _identity(path.read_bytes()):
+                    done[number] = Tally(saved)
+        return done
 
     def _check_is_same_job(self) -> None:
         try:
@@ -124,23 +138,6 @@ class Output:
                     argument=argument,
                     hint="Start over in another directory.",
                 ) from None
-
-    def _done(self) -> dict[int, Tally]:
-        """Return the complete parts, and remove incomplete ones. Other files are left alone."""
-        done: dict[int, Tally] = {}
-        made = re.compile(rf"(?:part|tally)-([0-9]{{6,}})\.(?:{self._suffix}|json)({re.escape(_UNFINISHED)})?")
-        for path in sorted(self._directory.iterdir()):
-            found = made.fullmatch(path.name)
-            if found is None:
-                continue
-            number = int(found[1])
-            if found[2]:
-                path.unlink()
-            elif path.name == self._part_name(number) and (self._directory / self._tally_name(number)).exists():
-                saved = self._saved(number)
-                if saved["part"] == _identity(path.read_bytes()):
-                    done[number] = Tally(saved)
-        return done
 
     def write(self, part: ChunkResult) -> None:
         """Write a part, and then its tally, which says that the part is complete."""

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pycupel.codecs.base import TOO_DEEP, check_depth, escape_json, parse_json, reject_duplicate_keys
 from pycupel.errors import DocumentError, InvalidArgumentError
@@ -60,44 +60,38 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises:
         DocumentError: it is not TOML, or takes the standard library too long.
     """
-    _check_dots(text)
-    try:
-        document = tomllib.loads(text)
-        _check_digits(document)
-    except ValueError as error:
-        raise DocumentError(f"invalid TOML: {error}") from None
-    return document
-
-
-def _check_dots(text: str) -> None:
-    """Reject a key with too many parts, such as `a.a.a`: parsing it would take the standard library minutes."""
+    # A key with too many parts, such as `a.a.a`, would take the standard library minutes.
     if text.count(".") > _MAX_DOTS:
         # Dots in strings and comments do not count.
         keys = _STRINGS_AND_COMMENTS.sub(lambda match: "" if match[0].startswith("#") else "s", text)
         for key in _DOTTED_KEY.finditer(keys):
             if key[0].count(".") > _MAX_DOTS:
                 raise DocumentError(f"a key has more than {_MAX_DOTS} dots: {quoted(key[0])}")
-
-
-def _check_digits(document: Any) -> None:
-    """Raise a ValueError for an integer that Python cannot print. In decimal, none can be read; in hexadecimal, it can.
-
-    Not by recursion: the depth has not been checked yet.
-    """
-    values = [document]
-    for value in values:
-        if _is_table(value):
-            values += value.values()
-        elif isinstance(value, list):
-            values += value  # pyright: ignore[reportUnknownArgumentType] - from outside
-        elif isinstance(value, int):
-            str(value)
+    try:
+        document = tomllib.loads(text)
+        # An integer may have more digits than Python prints, if it is hexadecimal: then `str` raises. Not by recursion,
+        # because the depth has not been checked yet.
+        values: list[Any] = [document]
+        for value in values:
+            if _is_table(value):
+                values += value.values()
+            elif isinstance(value, list):
+                values += value
+            elif isinstance(value, int):
+                str(value)
+    except ValueError as error:
+        raise DocumentError(f"invalid TOML: {error}") from None
+    return document
 
 
 def _write_toml(document: dict[str, Any]) -> str:
     """Format scalars first, then objects as tables, then lists of objects. Anything nested deeper is inline."""
     tables = {name: value for name, value in document.items() if _is_table(value)}
-    lists = {name: value for name, value in document.items() if _is_list_of_tables(value)}
+    lists: dict[str, list[Any]] = {
+        name: value
+        for name, value in document.items()
+        if isinstance(value, list) and value and all(map(_is_table, cast(Any, value)))
+    }
     scalars = {name: value for name, value in document.items() if name not in tables and name not in lists}
     blocks = [_members(scalars)] if scalars else []
     blocks += [[f"[{_key(name)}]", *_members(table)] for name, table in tables.items()]
@@ -107,10 +101,6 @@ def _write_toml(document: dict[str, Any]) -> str:
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
-
-
-def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_table, value))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _members(table: dict[str, Any]) -> list[str]:

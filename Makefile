@@ -95,6 +95,7 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.run
 	@$(BIN)/python -m benchmarks.otel
 	@$(BIN)/python -m benchmarks.messages
+	@$(BIN)/python -m benchmarks.growing
 	@$(BIN)/python -m benchmarks.tokens
 	@$(BIN)/python -m benchmarks.growth
 	@$(BIN)/python -m benchmarks.streams

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import workloads
 from benchmarks.floor import best_of, floor_work
-from pycupel.messages import select_messages
+from pycupel.messages import select_messages, set_memory_limit
 from pycupel.messages.providers.openai import OPENAI
 
 Message = dict[str, Any]
@@ -246,6 +246,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter measurements")
     seconds = 0.1 if parser.parse_args().quick else 0.5
+    # The same history again and again: what the process remembers of it is measured by `benchmarks.growing`.
+    set_memory_limit(0)
     # A list, because all of them should be printed.
     return 0 if all([print_speed(seconds), print_growth(seconds), print_stability()]) else 1
 

@@ -94,12 +94,12 @@ def test_messages_are_never_compared_or_shown() -> None:
 
 
 def test_no_messages_are_remembered() -> None:
-    """A selection of each of the last 64 conversations is, and what it holds does not grow with the messages."""
+    """The indices and sizes of what was kept are, for each of the last 64 conversations."""
     one = selector(budget=10_000)
     for number in range(70):
         one.select(request([MessagePart("user", [text("x" * 100_000)])], conversation=str(number)))
-    assert list(one._selections) == [str(number) for number in range(6, 70)]
-    assert _size(one._selections) < 1_000_000
+    assert list(one._sizes) == [str(number) for number in range(6, 70)]
+    assert _size(one._sizes) < 50_000
 
 
 def _size(value: object) -> int:
@@ -118,7 +118,39 @@ def test_a_conversation_without_an_id_is_not_remembered() -> None:
     one = selector()
     for given in (None, ""):
         one.select(request(conversation("Ann", 3), conversation=given))
-    assert one._selections == {}
+    assert one._sizes == {}
+
+
+def test_a_hook_says_how_much_of_the_prompt_is_the_same() -> None:
+    seen: list[MessageSelection] = []
+    one = selector(700, on_selection=seen.append)
+    parts = conversation("Ann", 30)
+    for end in (20, 24, len(parts)):
+        one.select(request(parts[:end], conversation="1"))
+    first, second, third = seen
+    assert first.stable_prefix_tokens == 0
+    assert second.stable_prefix_tokens == first.total_tokens
+    assert third.dropped
+    assert third.stable_prefix_tokens < second.total_tokens
+    one.select(request(parts, conversation="1"))
+    assert seen[-1].stable_prefix_tokens == third.total_tokens
+    one.select(request(parts, conversation="2"))
+    assert seen[-1].stable_prefix_tokens == 0
+
+
+def test_a_shortened_result_is_not_the_same() -> None:
+    seen: list[MessageSelection] = []
+    one = selector(400, shorten="results", keep=0, on_selection=seen.append)
+    parts = [MessagePart("user", [text("Go.")])]
+    for n in range(6):
+        parts += [
+            MessagePart("assistant", [], calls=[Call(f"c{n}", "read", {"path": f"{n}.py"})]),
+            MessagePart("tool", [text(f"some_value_{n} of a file\n" * 30)], answers=f"c{n}"),
+        ]
+    for end in (3, 5, 13):
+        one.select(request(parts[:end], conversation="1", with_texts=lambda message, _texts: message))
+    assert seen[-1].shortened
+    assert seen[-1].stable_prefix_tokens < seen[-2].total_tokens
 
 
 @pytest.mark.unmeasured

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pycupel import wire
-from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages import MessageSelection, select_messages, set_memory_limit
+from pycupel.messages.conversations import DEFAULT_LIMIT
 from pycupel.messages.providers import PROVIDERS
 from tests.messages.chats import small_talk
 from tests.messages.histories import WRITERS, Exchange
 from tests.messages.stand_ins import as_object
+
+
+@pytest.fixture(autouse=True)
+def without_memory() -> Iterator[None]:
+    """Here it is the previous selection that remembers; what the process does is in `test_conversations`."""
+    set_memory_limit(0)
+    yield
+    set_memory_limit(DEFAULT_LIMIT)
 
 
 class Counting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
@@ -132,7 +133,7 @@ def media_block(media_type: str | None) -> dict[str, Any]:
     return {"type": _MEDIA.get((media_type or "").partition("/")[0], "file")}
 
 
-# For how many conversations a hook caches the last selection, which only makes the next one faster.
+# For how many conversations a hook remembers what it kept last, to say how much of the prompt is the same.
 _CONVERSATIONS = 64
 _SOME_MODEL = "gpt-4o"
 
@@ -283,7 +284,8 @@ class HistorySelector:
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
         self._pin: Callable[[Any], bool] | None = self._options.pop("pin", None)
         self._on_selection: Callable[[MessageSelection], object] | None = self._options.pop("on_selection", None)
-        self._selections: dict[str, MessageSelection] = {}
+        # The index and the tokens of each message that was last kept in a conversation.
+        self._sizes: dict[str, Sequence[tuple[int, int]]] = {}
         self._lock = Lock()
         # Fail here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
@@ -307,12 +309,12 @@ class HistorySelector:
             "tools": request.tools,
             "pin": [n for n, each in enumerate(written) if any(indices[m][0] in stay for m in each.origins)],
             "exclude": (*self._exclude, *request.exclude),
-            "previous": self._selections.get(request.conversation or ""),
             **self._options,
         }
         with called_by(self._hook):
             selection: MessageSelection = select_messages([each.shape for each in written], **options)
-        self._remember(request.conversation, selection)
+        stable = self._stable_prefix(request.conversation, selection)
+        selection = replace(selection, stable_prefix_tokens=stable)
         changes = list(_changes(selection, written, parts))
         reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
         selected = _selected(request, indices, changes, reasons)
@@ -355,17 +357,21 @@ class HistorySelector:
             return "openai" if request.items is None else "responses"
         return provider
 
-    def _remember(self, conversation: str | None, selection: MessageSelection) -> None:
-        """Keep what makes the next selection cheaper: indices and the texts of shortened results, but no messages."""
+    def _stable_prefix(self, conversation: str | None, selection: MessageSelection) -> int:
+        """Return the tokens of the prefix that the last selection of the conversation had, too."""
         if not conversation:
-            return
+            return 0
+        tokens = [view.tokens for view in selection.memory.views]
+        for each in selection.shortened:
+            tokens[each.index] = each.tokens
+        now = [(n, tokens[n]) for n in selection.kept]
         with self._lock:
-            self._selections.pop(conversation, None)
-            self._selections[conversation] = replace(
-                selection, messages=[], source=(), report=None, memory=selection.memory.stored()
-            )
-            if len(self._selections) > _CONVERSATIONS:
-                del self._selections[next(iter(self._selections))]
+            then = self._sizes.pop(conversation, ())
+            self._sizes[conversation] = now
+            if len(self._sizes) > _CONVERSATIONS:
+                del self._sizes[next(iter(self._sizes))]
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(now, then, strict=False))
+        return sum([size for (_, size), _ in same])
 
 
 def _written(provider: ResolvedProviderName, request: Request, parts: Sequence[MessagePart]) -> list[Written]:

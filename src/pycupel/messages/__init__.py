@@ -8,6 +8,8 @@
 | `count_messages` | counts the tokens of a request as the provider will |
 | `tokens_by_kind` | counts the tokens of each kind of message |
 | `to_items` | returns the history as items, for your own pipeline |
+| `set_memory_limit` | sets how much this process remembers of conversations, to be fast |
+| `clear_caches` | forgets it |
 
 Messages may be dicts or objects from the provider's library; they are never changed.
 """
@@ -15,6 +17,7 @@ Messages may be dicts or objects from the provider's library; they are never cha
 from __future__ import annotations
 
 from pycupel.messages.api import aselect_messages, lint_messages, select_messages, to_items
+from pycupel.messages.conversations import clear_caches, set_memory_limit
 from pycupel.messages.counting import Usage, count_messages, tokens_by_kind
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.providers._base import Finding
@@ -33,9 +36,11 @@ __all__ = [
     "UnitName",
     "Usage",
     "aselect_messages",
+    "clear_caches",
     "count_messages",
     "lint_messages",
     "select_messages",
+    "set_memory_limit",
     "to_items",
     "tokens_by_kind",
 ]

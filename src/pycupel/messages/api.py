@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
+from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.observers import observe_messages
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
+from pycupel.fields import is_list, is_mapping
+from pycupel.messages.conversations import Conversation, counting, recall
 from pycupel.messages.counting import checked_extras, count_extras, resolve_counter, view_extras
 from pycupel.messages.cuts import Offer, replay
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.documents import choose, documents_of
+from pycupel.messages.documents import Documents, choose, documents_of
 from pycupel.messages.history import History
-from pycupel.messages.memory import START, cut_arguments, fingerprint_of, read_on, remember
+from pycupel.messages.memory import START, Arguments, cut_arguments, read_on, remember
 from pycupel.messages.options import (
     DEFAULT_KEEP,
+    Options,
     Pin,
     ProviderName,
     Summarize,
@@ -25,15 +29,18 @@ from pycupel.messages.options import (
     checked_list,
 )
 from pycupel.messages.overlay import Overlay, items_at
-from pycupel.messages.providers._base import Finding
+from pycupel.messages.providers._base import Finding, Provider
 from pycupel.messages.result import ExplainedSelection, MessageSelection, assemble
 from pycupel.messages.room import FilledRoom, Room
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_name, suggestion, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
-from pycupel.tokens.counters import CounterLike
+from pycupel.tokens.counters import Counter, CounterLike
 from pycupel.tokens.limits import BudgetLike, allowance
+
+LARGE = 100_000
+"""With more new characters than this, `aselect_messages` computes in a thread."""
 
 _PREVIOUS_IGNORED = (
     "previous was ignored: it was made with different arguments, or this history does not start with the same messages"
@@ -177,7 +184,7 @@ def select_messages(
         InvalidArgumentError: an option has an invalid value, or the provider would reject every message.
     """
     with observe_messages(model) as observed:
-        selection, summary = _select(
+        prepared = _prepare(
             messages,
             budget,
             provider=provider,
@@ -200,6 +207,7 @@ def select_messages(
             too_large=too_large,
             explain=explain,
         )
+        selection, summary = _finish(prepared)
         return observed.done(selection if summary is None else summary.answer(selection))
 
 
@@ -213,6 +221,9 @@ async def aselect_messages(
 ) -> MessageSelection: ...
 async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **options: Any) -> MessageSelection:
     """Like `select_messages`, but `summarize` may be a coroutine function.
+
+    If there is much to read that this process has not seen before, more than 100,000 characters, it computes in a
+    thread, so that other tasks need not wait.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
@@ -231,11 +242,60 @@ async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **option
         near = suggestion(name, defaults)
         raise TypeError(f"aselect_messages() got an unexpected keyword argument {name!r}{near}")
     with observe_messages(options.get("model")) as observed:
-        selection, summary = _select(messages, budget, **{**defaults, **options})
+        prepared = _prepare(messages, budget, **{**defaults, **options})
+        selection, summary = await _finish_aside(prepared) if prepared.is_large else _finish(prepared)
         return observed.done(selection if summary is None else await summary.answer_async(selection))
 
 
-def _select(
+class _Prepared(NamedTuple):
+    """A call whose arguments are checked, and what is remembered of its history, before the history is read."""
+
+    source: tuple[Any, ...]
+    options: Options
+    provider: Provider
+    counter: Counter
+    counted: Callable[[str], int]
+    pin: Any
+    previous: MessageSelection | None
+    end: int
+    documents: Documents
+    room: Room
+    arguments: Arguments
+    conversation: Conversation
+    notes: tuple[str, ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there is so much to read that an event loop should not wait for it."""
+        left = LARGE
+        known = 0 if self.conversation.past is None else len(self.conversation.past.views)
+        pending: list[Any] = [*self.source[known:]]
+        while pending and left >= 0:
+            value = pending.pop()
+            if isinstance(value, str):
+                left -= len(value)
+            elif is_mapping(value):
+                pending += value.values()
+            elif is_list(value):
+                pending += value
+            else:
+                # An object of a library.
+                pending += getattr(value, "__dict__", {}).values()
+        return left < 0
+
+
+async def _finish_aside(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | None]:
+    """Do `_finish` in a thread, if the event loop is asyncio's."""
+    import asyncio  # noqa: PLC0415 - the caller has loaded it
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _finish(prepared)
+    return await asyncio.to_thread(_finish, prepared)
+
+
+def _prepare(
     messages: Iterable[Any],
     budget: BudgetLike,
     *,
@@ -248,8 +308,8 @@ def _select(
     system: Any,
     tools: Any,
     **rest: Any,
-) -> tuple[MessageSelection, SummaryRequest | None]:
-    """Return the selection without its summary, and the request for the summary."""
+) -> _Prepared:
+    """Check the arguments, and find what is remembered of the history."""
     options = check_options(**rest)
     if previous is not None and not isinstance(previous, MessageSelection):
         raise wrong_type("previous", "a MessageSelection", previous)
@@ -257,16 +317,10 @@ def _select(
     allowed = allowance(budget, model, options.policy.models)
     known = resolve_provider(source, provider, model)
     count = resolve_counter(counter, known, model)
-    extras = count_extras(known, count, system, tools)
+    counted = counting(count)
+    extras = count_extras(known, counted, system, tools)
 
-    past = None if previous is None else previous.memory
-    ends = [len(source)] if previous is None else [min(previous.history_length, len(source)), len(source)]
-    fingerprint = fingerprint_of(source, ends)
-    views = read_on(source, known, count, fingerprint, past)
-    history = History(source, known, views, options.unit, pin)
-    _refuse_broken(history)
-
-    offered = documents_of(documents, options.policy.slicer, count)
+    offered = documents_of(documents, options.policy.slicer, counted)
     room = (Room if options.stable else FilledRoom)(
         allowed.budget,
         count.margin_percent,
@@ -276,15 +330,35 @@ def _select(
         held=offered.held,
         summary_tokens=options.summary_tokens,
     )
-
     arguments = cut_arguments(known, options, room, allowed.limits or ())
+
+    end = len(source) if previous is None else min(previous.history_length, len(source))
+    conversation = recall(source, known, count, arguments, None if previous is None else previous.memory, end)
+    notes = (*allowed.notes, *offered.notes)
+    return _Prepared(
+        source, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, notes
+    )
+
+
+def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | None]:
+    """Return the selection without its summary, and the request for the summary."""
+    source, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, _ = prepared
+    fingerprint, past = conversation.fingerprint, conversation.past
+    views = read_on(source, known, counted, fingerprint, past)
+    history = History(source, known, views, options.unit, pin)
+    _refuse_broken(history)
+
     same: MessageSelection | None = None
-    if previous is not None and previous.memory.continues(ends[0], fingerprint, history, arguments):
+    start = START
+    reasons: Mapping[int, ExclusionReason] = {}
+    if previous is not None and previous.memory.continues(end, fingerprint, history, arguments):
         same = previous
-    start, reasons = START, {}
-    if same is not None and room.leaves_room:
         start, reasons = same.memory.last_point(history), {each.index: each.reason for each in same.dropped}
-    overlay = Overlay(history, source, count.direct, start.texts)
+    elif conversation.key is not None and past is not None and past.has_same_counts(history):
+        start, reasons = past.last_point(history), past.reasons
+    if not room.leaves_room:
+        start = START
+    overlay = Overlay(history, source, counted, start.texts)
     try:
         replayed = replay(overlay, room, options, start, reasons)
     except UnitTooLargeError as error:
@@ -297,7 +371,9 @@ def _select(
         _refuse_too_large(overlay, room, replayed.offer)
 
     choice = choose(offered, overlay, room, options, replayed)
-    memory = remember(fingerprint, history, count, arguments, replayed.points)
+    why = {history.firsts[i]: reason for gone in (replayed.gone, replayed.dropped) for i, reason in gone.items()}
+    memory = remember(fingerprint, history, count, arguments, replayed.points, why)
+    conversation.remember(memory)
     selection = assemble(
         options,
         overlay,
@@ -307,7 +383,7 @@ def _select(
         choice,
         memory=memory,
         previous=same,
-        notes=(*allowed.notes, *offered.notes),
+        notes=prepared.notes,
     )
     if same is not previous:
         selection = replace(selection, notes=(*selection.notes, _PREVIOUS_IGNORED))

@@ -23,6 +23,7 @@ from pycupel.kernels.order import maker
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import ENDED, ERROR, FOREIGN, LASTING, Finding, Provider, compaction_in
 from pycupel.messages.providers._rules import OPEN
+from pycupel.messages.providers._tables import TEXT, UNKNOWN
 from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.text import number_text
 
@@ -66,6 +67,43 @@ class Unit(NamedTuple):
 
 
 _unit = maker(Unit)
+
+
+# Views as they are remembered.
+
+
+class BareView(MessageView):
+    """A view as it is remembered: without texts, arguments, and parts that are nothing but text."""
+
+    __slots__ = ()
+
+
+_make_bare = maker(BareView)
+
+
+def bare_view(view: MessageView) -> MessageView:
+    """Return a view without what the message says."""
+    if view.__class__ is BareView:
+        return view
+    index, role, _, tokens, calls, results, opens_turn, reasoning, marks, parts = view
+    # Of an unknown part, the arguments say what of it is unknown.
+    kept = [
+        part._replace(
+            text="", arguments=part.arguments if part.kind == UNKNOWN else None, said=None if part.said is None else ""
+        )
+        for part in parts
+        if part.kind != TEXT
+    ]
+    return _make_bare((index, role, "", tokens, calls, results, opens_turn, reasoning, marks, tuple(kept)))
+
+
+def whole_view(bare: MessageView, read: MessageView) -> MessageView:
+    """Return a view with what the message says, read again without counting, and what it is known to cost."""
+    if ENDED in bare.marks:
+        return bare
+    costs = {part.path: part.beside for part in bare.parts if part.said is not None}
+    parts = [part if part.said is None else part._replace(beside=costs.get(part.path, 0)) for part in read.parts]
+    return read._replace(tokens=bare.tokens, parts=tuple(parts))
 
 
 def group_messages(views: Sequence[MessageView], provider: Provider, pins: Collection[int] = ()) -> list[Unit]:
@@ -179,7 +217,8 @@ class History:
 
     Attributes:
         provider: The provider of the messages.
-        views: The messages as they were read.
+        messages: The messages.
+        views: The messages as they were read, or are remembered.
         units: The units, or whole turns as units, in order of their first message.
         tokens: The tokens of each message.
         sizes: The tokens of each unit.
@@ -197,6 +236,7 @@ class History:
         self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: str, pin: Any
     ) -> None:
         self.provider = provider
+        self.messages = messages
         self.views = views
         self.tokens = tokens = [view.tokens for view in views]
         self.pins = _pinned_messages(messages, pin)
@@ -220,6 +260,10 @@ class History:
         """Return the indices of the units that are not broken."""
         return [i for i in range(len(self.units)) if i not in self.broken]
 
+    def pins_before(self, end: int) -> list[int]:
+        """Return the indices of pinned messages before one."""
+        return self.pins[: bisect_left(self.pins, end)]
+
     def staying(self, end: int | None = None) -> tuple[frozenset[int], frozenset[int]]:
         """Find what must stay if the history ends before the message `end`, and what stays if there is room."""
         return Staying(self).at(len(self.tokens) if end is None else end)
@@ -238,12 +282,29 @@ class History:
         """Map each message to its unit."""
         return {n: i for i, unit in enumerate(self.units) for n in unit.indices}
 
+    @cached_property
+    def whole_views(self) -> list[MessageView]:
+        """The messages with what they say. Those that are only remembered are read again, but not counted."""
+        bare = [n for n, view in enumerate(self.views) if view.__class__ is BareView]
+        if not bare:
+            return self.views
+        whole = self.views.copy()
+        end = bare[-1] + 1
+        for view in self.provider.read(self.messages[:end], _no_tokens, start=bare[0]):
+            n = view.message_index
+            whole[n] = whole_view(whole[n], view)
+        return whole
+
     def text_of(self, unit_index: int) -> str:
         """Return the text of a unit."""
-        indices = self.units[unit_index].indices
+        indices, views = self.units[unit_index].indices, self.whole_views
         if len(indices) == 1:
-            return self.views[indices[0]].text
-        return "\n".join(filter(None, [self.views[n].text for n in indices]))
+            return views[indices[0]].text
+        return "\n".join(filter(None, [views[n].text for n in indices]))
+
+
+def _no_tokens(_text: str, /) -> int:
+    return 0
 
 
 def _same(unit_index: int) -> int:

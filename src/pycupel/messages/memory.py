@@ -7,16 +7,16 @@ arguments differ in anything that matters is not recognised.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from marshal import dumps
 from os import urandom
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import CupelError
 from pycupel.fields import as_json, as_plain, is_list, is_mapping
-from pycupel.messages.history import History
+from pycupel.messages.history import History, bare_view
 from pycupel.messages.options import Options
 from pycupel.messages.overlay import ResultText
 from pycupel.messages.parts import MessageView
@@ -206,9 +206,10 @@ class Memory:
         pins: The indices of the messages that the caller pinned.
         count: Counted the tokens; None if the selection was stored.
         arguments: What else the cuts depend on. It holds the strategies, which may be recognised by their identity.
+        reasons: Why units are gone at the points, by their first message.
     """
 
-    __slots__ = ("_fingerprint", "arguments", "cached", "count", "digest", "pins", "points", "views")
+    __slots__ = ("_fingerprint", "arguments", "cached", "count", "digest", "pins", "points", "reasons", "views")
 
     def __init__(self, fingerprint: str | None, points: Iterable[Point]) -> None:
         self.points = tuple(points)
@@ -218,6 +219,7 @@ class Memory:
         self.pins: list[int] = []
         self.count: Counter | None = None
         self.arguments: Arguments | None = None
+        self.reasons: Mapping[int, ExclusionReason] = {}
         self._fingerprint = fingerprint
 
     @property
@@ -233,15 +235,33 @@ class Memory:
         """Return what a stored selection has."""
         return Memory(self.fingerprint, self.points)
 
+    def bare(self) -> Memory:
+        """Return what the process may keep: nothing that a message says, and nothing of the caller's."""
+        memory = Memory("", self.points)
+        memory.digest, memory.cached, memory.pins, memory.reasons = self.digest, self.cached, self.pins, self.reasons
+        memory.views = [*map(bare_view, self.views)]
+        return memory
+
+    def was_read_for(self, provider: Provider, count: Counter) -> bool:
+        """Whether its messages were read for this provider, and counted by this counter."""
+        if self.arguments is None or self.count is None or self.arguments.provider != provider.name:
+            return False
+        one, other = self.count.function, count.function
+        # A bound method is a new object each time it is looked up.
+        are_methods = isinstance(one, MethodType) and isinstance(other, MethodType)
+        return one is other or (are_methods and one == other)
+
     def continues(self, end: int, fingerprint: Fingerprint, history: History, arguments: Arguments) -> bool:
         """Whether it is of the first `end` messages of this history, with the same arguments."""
-        digest, pins = fingerprint.digests[end], history.pins[: bisect_left(history.pins, end)]
-        # Counters and pins may be functions, so what they returned for the messages is compared.
-        tokens = history.tokens[:end]
+        digest, pins, tokens = fingerprint.digests[end], history.pins_before(end), history.tokens[:end]
         if self.arguments is None:
             return bool(self.fingerprint) and self.fingerprint == _stored_fingerprint(digest, tokens, pins, arguments)
-        is_same = self.digest == digest and self.pins == pins and tokens == [view.tokens for view in self.views]
-        return is_same and is_equal(self.arguments, arguments)
+        return self.digest == digest and self.has_same_counts(history) and is_equal(self.arguments, arguments)
+
+    def has_same_counts(self, history: History) -> bool:
+        """Whether the counter and the pins, which may be functions, say the same of its messages as they did."""
+        end = len(self.views)
+        return self.pins == history.pins_before(end) and [v.tokens for v in self.views] == history.tokens[:end]
 
     def last_point(self, history: History) -> Point:
         """Return the last point that is also one of this history, from where a replay may continue."""
@@ -269,7 +289,12 @@ NOTHING = Memory("", ())
 
 
 def remember(
-    fingerprint: Fingerprint, history: History, count: Counter, arguments: Arguments, points: Iterable[Point]
+    fingerprint: Fingerprint,
+    history: History,
+    count: Counter,
+    arguments: Arguments,
+    points: Iterable[Point],
+    reasons: Mapping[int, ExclusionReason],
 ) -> Memory:
     """Return what the next selection of this history may use."""
     memory = Memory(None, points)
@@ -279,6 +304,7 @@ def remember(
     memory.pins = history.pins
     memory.count = count
     memory.arguments = arguments
+    memory.reasons = reasons
     return memory
 
 
@@ -288,7 +314,11 @@ def _stored_fingerprint(digest: str, tokens: list[int], pins: list[int], argumen
 
 
 def read_on(
-    messages: tuple[Any, ...], provider: Provider, count: Counter, fingerprint: Fingerprint, past: Memory | None
+    messages: tuple[Any, ...],
+    provider: Provider,
+    count: Callable[[str], int],
+    fingerprint: Fingerprint,
+    past: Memory | None,
 ) -> list[MessageView]:
     """Read each message into a view.
 
@@ -297,24 +327,15 @@ def read_on(
         provider: The provider of the messages.
         count: Counts the tokens of a text.
         fingerprint: The fingerprint of the messages.
-        past: What an earlier selection remembers. Its messages are not read again if they are the first ones of the
-            history, and were read for the same provider with the same counter; only those with `cache_control` are.
+        past: What is remembered of the first ones. They are not read again; only those with `cache_control` are.
 
     Raises:
         MessageShapeError: a message has a shape that the provider does not know.
     """
     views: list[MessageView] = []
-    if past is not None and past.arguments is not None and past.arguments.provider == provider.name:
-        is_same = past.count is not None and _is_same(past.count.function, count.function)
-        if is_same and past.digest == fingerprint.digests.get(len(past.views)):
-            views += past.views
-            # `cache_control` may have moved since then.
-            for n in {*past.cached, *(n for n in fingerprint.cached if n < len(views))}:
-                [views[n]] = provider.read(messages[: n + 1], count.direct, start=n)
-    return provider.settled(views + provider.read(messages, count.direct, start=len(views)))
-
-
-def _is_same(function: Callable[[str], int], other: Callable[[str], int]) -> bool:
-    """Whether two functions are the same. A bound method is a new object each time it is looked up."""
-    are_methods = isinstance(function, MethodType) and isinstance(other, MethodType)
-    return function is other or (are_methods and function == other)
+    if past is not None:
+        views += past.views
+        # `cache_control` may have moved since then.
+        for n in {*past.cached, *(n for n in fingerprint.cached if n < len(views))}:
+            [views[n]] = provider.read(messages[: n + 1], count, start=n)
+    return provider.settled(views + provider.read(messages, count, start=len(views)))

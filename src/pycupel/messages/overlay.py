@@ -158,6 +158,10 @@ class Overlay:
             size += self._read(n, own).tokens - self.tokens[n]
         return size
 
+    def text_of(self, index: int) -> str:
+        """Return what a message says now."""
+        return (self.views if index in self.texts else self.history.whole_views)[index].text
+
     def message(self, index: int) -> Any:
         """Return the caller's message, or a copy with the current texts of its results."""
         texts = self.texts.get(index)

@@ -99,7 +99,7 @@ def _failed(part: Part) -> bool:
 def find_results(history: History) -> list[Result]:
     """Find all results of a history that may be shortened, in message order."""
     found: list[Result] = []
-    for view, part, call in answered_calls(history.views):
+    for view, part, call in answered_calls(history.whole_views):
         n = view.message_index
         if part.said is not None and history.unit_of[n] not in history.broken:
             # As `results_in` numbers them, which is how a stored selection names them.
@@ -450,7 +450,7 @@ def _ladders(
 
     def text_of(unit: int) -> str:
         indices = history.units[unit].indices
-        return "\n".join([overlay.views[n].text for n in indices if n < end and n not in messages_to_shorten])
+        return "\n".join([overlay.text_of(n) for n in indices if n < end and n not in messages_to_shorten])
 
     said = {i: text_of(i) for i in units}
     spoken = {i: ContextItem(text, 1) for i, text in said.items() if text}

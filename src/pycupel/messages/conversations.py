@@ -1,0 +1,384 @@
+"""What this process remembers of the conversations that it has seen, so that a growing history costs what is new.
+
+    call 1   messages 0 to 40    read, counted, cut          remembered under the key of the conversation
+    call 2   messages 0 to 42    0 to 40 are recognised      read, counted and cut from 40 on
+
+A conversation is known by its messages up to the first one of the user, and by everything else that a selection depends
+on: provider, counter, policy, options and budget. Under that key are the last selections of it, so that one that was
+edited or branched off finds the longest that it begins with. It never changes a result.
+
+Kept are digests, counts, ids, names of tools, marks, and the texts of shortened results; no message and no other text.
+Counters and strategies of the caller are held weakly. All of it stays within a number of bytes, the least recently used
+goes first, and what has not been used for an hour is forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import allocate_lock
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import lru_cache
+from time import monotonic
+from types import MethodType
+from typing import Any, NamedTuple
+from weakref import ref
+
+from pycupel.errors import InvalidArgumentError
+from pycupel.fields import field
+from pycupel.messages.memory import Arguments, Fingerprint, Memory, fingerprint_of
+from pycupel.messages.parts import MessageView
+from pycupel.messages.providers._base import Provider
+from pycupel.model.checks import checked_count
+from pycupel.tokens.counters import Counter
+from pycupel.values import FrozenDict
+
+DEFAULT_LIMIT = 64 * 2**20
+"""How many bytes are kept, unless `set_memory_limit` says otherwise."""
+
+_MAX_ENTRIES = 8
+_MAX_AGE = 3600.0
+# What Python needs for a message, a part, a text, a dropped unit and a conversation, besides their characters.
+_VIEW_BYTES = 220
+_PART_BYTES = 230
+_TEXT_BYTES = 60
+_REASON_BYTES = 75
+_GONE_BYTES = 15
+_CONVERSATION_BYTES = 2_500
+# Every so often, what edited and branched conversations no longer share is counted again.
+_RECOUNT = 8
+# Counts may take a quarter of the limit, in two generations.
+_COUNT_BYTES = 180
+_COUNT_DIVISOR = 8
+# Counting a shorter text takes no longer than looking it up.
+_SHORTEST = 200
+_MAX_COUNTERS = 8
+
+_USERS = ("user", "human")
+_PRESET_KEYS: dict[int, tuple[Any, Hashable]] = {}
+_PLAIN = (str, int, float, bool, bytes, type(None))
+
+
+class _Weak:
+    """A caller's object as a part of a key: equal to itself only, while it lives."""
+
+    __slots__ = ("_hash", "_ref")
+
+    def __init__(self, value: Any) -> None:
+        # A bound method is a new object each time it is looked up.
+        function = value.__func__ if isinstance(value, MethodType) else None
+        self._ref = (ref(value if function is None else value.__self__), function)
+        self._hash = hash((id(self._ref[0]()), function))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        mine = self._ref[0]()
+        # What has died equals nothing, because another object may have got its address.
+        if mine is None or not isinstance(other, _Weak):
+            return False
+        return mine is other._ref[0]() and self._ref[1] is other._ref[1]
+
+
+@lru_cache(maxsize=512)
+def _compared(kind: Any) -> list[str]:
+    return [each.name for each in fields(kind) if each.compare]
+
+
+def _key_of(value: Any) -> Hashable:
+    """Return what identifies a strategy or an option: its fields if it is one of ours, else the object, weakly.
+
+    Raises:
+        TypeError: it can be neither compared nor held weakly.
+    """
+    kind: Any = value.__class__
+    home: str = kind.__module__
+    members: Any = None
+    if kind in _PLAIN:
+        return kind, value
+    if kind in (tuple, list):
+        members = value
+    elif kind is FrozenDict:
+        members = value.items()
+    elif home.startswith("pycupel.") and is_dataclass(value):
+        members = [getattr(value, name) for name in _compared(kind)]
+    elif home in ("datetime", "pycupel.model.kind") or isinstance(value, Enum):
+        return kind, value
+    return _Weak(value) if members is None else (kind, tuple([_key_of(each) for each in members]))
+
+
+def _strategies_key(strategies: Iterable[Any]) -> Hashable:
+    """Return what identifies the strategies of a policy. Those of presets live as long as the process."""
+    from pycupel.policies.presets import PRESETS  # noqa: PLC0415 - they import every strategy
+
+    made: list[Hashable] = []
+    for strategy in strategies:
+        known = _PRESET_KEYS.get(id(strategy))
+        if known is None or known[0] is not strategy:
+            known = (strategy, _key_of(strategy))
+            if any(strategy is each.scorer or strategy is each.slicer for each in PRESETS.values()):
+                _PRESET_KEYS[id(strategy)] = known
+        made.append(known[1])
+    return tuple(made)
+
+
+def _counter_key(counter: Counter) -> Hashable:
+    function = counter.function
+    return function if counter.direct is function else _Weak(function)
+
+
+class _Conversation:
+    """The last selections of a conversation, the newest last."""
+
+    __slots__ = ("bytes", "entries", "stores", "used")
+
+    def __init__(self, now: float) -> None:
+        self.entries: list[Memory] = []
+        self.bytes = _CONVERSATION_BYTES
+        self.stores = 0
+        self.used = now
+
+    def add(self, memory: Memory, past: Memory | None) -> None:
+        """Add a selection that continues another one, whose views and texts it shares."""
+        self.entries = [each for each in self.entries if each.digest != memory.digest][1 - _MAX_ENTRIES :]
+        self.entries.append(memory)
+        self.stores += 1
+        if self.stores % _RECOUNT == 0:
+            self.bytes = _CONVERSATION_BYTES + _bytes_of(self.entries, (), frozenset())
+        else:
+            shared = () if past is None else past.views
+            known = frozenset(map(id, _texts_of([] if past is None else [past])))
+            self.bytes += _bytes_of([memory], shared, known)
+
+
+def _texts_of(entries: Iterable[Memory]) -> Iterable[str]:
+    return [each.text for entry in entries for point in entry.points for each in point.texts]
+
+
+def _bytes_of(entries: Iterable[Memory], shared: Iterable[MessageView], known: frozenset[int]) -> int:
+    """Estimate the bytes of these selections without what they share with others, or with each other."""
+    seen = {*map(id, shared)}
+    total = 0
+    texts: dict[int, int] = {}
+    for entry in entries:
+        total += 8 * len(entry.views) + _REASON_BYTES * len(entry.reasons)
+        total += _GONE_BYTES * sum([len(each.gone) for each in entry.points])
+        for view in entry.views:
+            if id(view) not in seen:
+                seen.add(id(view))
+                ids = [*view.calls, *view.results, *(part.tool for part in view.parts)]
+                total += (
+                    _VIEW_BYTES + _PART_BYTES * len(view.parts) + sum([_TEXT_BYTES + len(str(each)) for each in ids])
+                )
+        texts |= {
+            id(text): len(text.encode("utf-8", "replace")) for text in _texts_of([entry]) if id(text) not in known
+        }
+    return total + sum([_TEXT_BYTES + size for size in texts.values()])
+
+
+class _Store:
+    """All that is remembered, in one process, for all threads."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything. A lock that another thread held at a fork would never be released, so it is new, too."""
+        self._lock = allocate_lock()
+        self._conversations: OrderedDict[Hashable, _Conversation] = OrderedDict()
+        self._counts: dict[Hashable, _Counts] = {}
+        self.bytes = 0
+
+    def find(self, key: Hashable) -> list[Memory]:
+        """Return the selections of a conversation."""
+        with self._lock:
+            self._forget(monotonic())
+            found = self._conversations.get(key)
+            if found is None:
+                return []
+            found.used = monotonic()
+            self._conversations.move_to_end(key)
+            return found.entries
+
+    def keep(self, key: Hashable, memory: Memory, past: Memory | None) -> None:
+        """Keep a selection of a conversation, which continues another one."""
+        with self._lock:
+            now = monotonic()
+            kept = self._conversations.pop(key, None) or _Conversation(now)
+            before = kept.bytes if kept.entries else 0
+            kept.add(memory, past if past in kept.entries else None)
+            kept.used = now
+            self._conversations[key] = kept
+            self.bytes += kept.bytes - before
+            self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        """Forget what is too old, and the least recently used while there is too much."""
+        room = self.limit - self.limit // 4
+        while self._conversations:
+            oldest = next(iter(self._conversations.values()))
+            if self.bytes <= room and now - oldest.used <= _MAX_AGE:
+                return
+            self.bytes -= self._conversations.popitem(last=False)[1].bytes
+
+    @property
+    def count_bytes(self) -> int:
+        """The bytes of the counts of texts."""
+        return _COUNT_BYTES * sum(map(len, self._counts.values()))
+
+    def counts(self, counter: Counter) -> _Counts | None:
+        """Return the counts that a counter has made; None if it can neither be compared nor held weakly."""
+        try:
+            key = _counter_key(counter)
+        except TypeError:
+            return None
+        with self._lock:
+            made = self._counts.pop(key, None) or _Counts()
+            self._counts[key] = made
+            if len(self._counts) > _MAX_COUNTERS:
+                del self._counts[next(iter(self._counts))]
+        made.room = self.limit // (_COUNT_DIVISOR * _COUNT_BYTES * len(self._counts))
+        return made
+
+
+class _Counts:
+    """The counts of texts by digest. What the younger generation does not ask for goes with the older."""
+
+    __slots__ = ("_old", "_young", "room")
+
+    def __init__(self) -> None:
+        self.room = 0
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def by(self, count: Callable[[str], int]) -> Callable[[str], int]:
+        """Return a function that counts like this one, and remembers."""
+        from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL
+
+        def counted(text: str, /) -> int:
+            if len(text) < _SHORTEST:
+                return count(text)
+            digest = blake2b(str.encode(text, "utf-8", "surrogatepass"), digest_size=16).digest()
+            tokens = self._young.get(digest)
+            if tokens is None:
+                tokens = self._old.get(digest)
+                if tokens is None:
+                    tokens = count(text)
+                if len(self._young) >= self.room:
+                    self._old, self._young = self._young, {}
+                self._young[digest] = tokens
+            return tokens
+
+        return counted
+
+
+_STORE = _Store(DEFAULT_LIMIT)
+if sys.platform != "win32":  # pragma: no branch
+    os.register_at_fork(after_in_child=_STORE.clear)
+
+
+class Conversation(NamedTuple):
+    """A history as one of the conversations that the process remembers."""
+
+    key: Hashable | None
+    """What it is known by; None if it is not remembered."""
+
+    fingerprint: Fingerprint
+    """The digests of its messages."""
+
+    past: Memory | None
+    """The longest selection that it continues."""
+
+    def remember(self, memory: Memory) -> None:
+        """Keep what the next selection may use, without texts."""
+        past = self.past
+        is_known = past is not None and past.digest == memory.digest and past.pins == memory.pins
+        if self.key is not None and _STORE.limit and not is_known:
+            _STORE.keep(self.key, memory.bare(), past)
+
+
+def recall(
+    messages: tuple[Any, ...],
+    provider: Provider,
+    counter: Counter,
+    arguments: Arguments,
+    previous: Memory | None,
+    end: int,
+) -> Conversation:
+    """Find what is remembered of a history, by the caller's previous selection, or else by the process.
+
+    Args:
+        messages: The history.
+        provider: The provider of the messages.
+        counter: Counts their tokens.
+        arguments: What else a selection depends on.
+        previous: What the caller's previous selection remembers.
+        end: The number of its messages, or of these, if they are fewer.
+    """
+    if previous is not None and previous.was_read_for(provider, counter):
+        fingerprint = fingerprint_of(messages, (end, len(messages)))
+        if previous.digest == fingerprint.digests.get(len(previous.views)):
+            # Then the caller passes the next one, too, and the process need not remember it.
+            return Conversation(None, fingerprint, previous)
+    key: Hashable | None = None
+    found: list[Memory] = []
+    if _STORE.limit and messages:
+        is_user = (
+            n for n, each in enumerate(messages) if field(each, "role") in _USERS or field(each, "type") in _USERS
+        )
+        first = next(is_user, 0) + 1
+        try:
+            own = (provider.name, provider.prices, arguments.plain, _counter_key(counter), counter.margin_percent)
+            key = (fingerprint_of(messages, [first]).digests[first], own, _strategies_key(arguments.strategies))
+            found = _STORE.find(key)
+        except TypeError:
+            key = None
+    lengths = [len(each.views) for each in found if len(each.views) <= len(messages)]
+    fingerprint = fingerprint_of(messages, [*lengths, end, len(messages)])
+    same = [each for each in found if fingerprint.digests.get(len(each.views)) == each.digest]
+    return Conversation(key, fingerprint, max(same, key=lambda each: len(each.views), default=None))
+
+
+def counting(counter: Counter) -> Callable[[str], int]:
+    """Return the function that counts for a counter, and remembers what it has counted."""
+    made = _STORE.counts(counter) if _STORE.limit else None
+    return counter.direct if made is None else made.by(counter.direct)
+
+
+def held_bytes() -> int:
+    """Estimate how many bytes are kept."""
+    return _STORE.bytes + _STORE.count_bytes
+
+
+def set_memory_limit(limit: int, /) -> None:
+    """Set how many bytes this process may keep of conversations that it has seen: 64 MB by default, 0 for nothing.
+
+    Results do not depend on it, only how fast they are made.
+
+    Args:
+        limit: The number of bytes.
+
+    Raises:
+        TypeError: it is not an int.
+        InvalidArgumentError: it is negative.
+    """
+    _STORE.limit = checked_count("limit", limit, InvalidArgumentError)
+    _STORE.clear()
+
+
+def clear_caches() -> None:
+    """Forget all conversations, counts and analysed contents, to free memory. Results stay the same."""
+    from pycupel.scorers import clear_caches as clear_scorers  # noqa: PLC0415 - most programs never do
+
+    _STORE.clear()
+    clear_scorers()

@@ -119,9 +119,36 @@ def test_bars_that_are_no_parts_of_a_whole_have_no_total(opened: Opened) -> None
     assert panel.locator("header").inner_text().strip() == "Policies"
 
 
+def test_on_a_phone_no_column_is_off_the_screen(opened: Opened) -> None:
+    rows = Rows("Wide", [f"column {i}" for i in range(9)], [[f"cell {i}" for i in range(9)]] * 3)
+    page = opened.page(render_panels("A page", [rows]), viewport={"width": 390, "height": 844})
+    boxes = [cell.bounding_box() for cell in page.locator(".scroll td:not(tr.spacer td)").all()]
+    assert len(boxes) == 27
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["height"] > 0 for box in boxes)
+    named = page.locator(".scroll td").nth(2).evaluate("node => getComputedStyle(node, '::before').content")
+    assert "column" in named
+
+
+def test_paper_has_every_row_and_no_controls(opened: Opened) -> None:
+    page = opened.page(render_panels("A page", PANELS, quiet=["unknown"]))
+    many = section(page, "Many")
+    assert many.locator("tr[data-i]").count() < 100
+    page.emulate_media(media="print")
+    try:
+        page.wait_for_function("document.querySelectorAll('tr[data-i]').length === 202")
+        assert many.locator("tr[data-i]").last.is_visible()
+        assert not page.locator("input[type=search]").is_visible()
+        assert not page.locator(".top button").is_visible()
+        assert page.locator(".meter i").first.evaluate("node => getComputedStyle(node).printColorAdjust") == "exact"
+        low = many.locator(".scroll").evaluate("node => node.scrollHeight - node.clientHeight")
+        assert low <= 1, "nothing is left to scroll to"
+    finally:
+        page.emulate_media(media="screen")
+
+
 def test_a_shadow_tells_that_there_are_more_columns(opened: Opened) -> None:
     rows = Rows("Wide", [f"column {i}" for i in range(9)], [[f"cell {i}" for i in range(9)]])
-    page = opened.page(render_panels("A page", [rows]), viewport={"width": 390, "height": 844})
+    page = opened.page(render_panels("A page", [rows]), viewport={"width": 700, "height": 844})
     table = page.locator(".scroll")
     page.wait_for_selector(".scroll.more")
     table.evaluate("node => (node.scrollLeft = node.scrollWidth)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -57,6 +58,7 @@ class TestPanels:
         assert figure(page, "Left out") == str(len(report.excluded))
         assert figure(page, "Target") == "1,000"
         assert page.locator("h2").all_inner_texts() == [
+            "Why out",
             "Notes",
             "Where the budget goes",
             "Order and score",
@@ -139,6 +141,31 @@ class TestPanels:
             assert [cell.endswith("in") for cell in cells] == [content in chosen for content in contents]
         page.locator("#items tr[data-i]").first.click()
         assert page.locator(".detail dt", has_text="policy").count() == 8
+
+
+class TestWhyOut:
+    def test_it_sums_up_what_was_left_out_and_shows_the_items_of_a_reason(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        page = opened.page(page_of(items))
+        panel = page.get_by_role("region", name="Why out")
+        lines = [line.split("\t")[:3] for line in panel.locator("tbody tr").all_inner_texts()]
+        names = Counter(type(each.reason).__name__ for each in report.excluded)
+        assert {re.findall(r"\((\w+)\)", line[0])[0]: line[1] for line in lines} == {
+            name: f"{number} item{'s' if number > 1 else ''}" for name, number in names.items()
+        }
+        tokens = sum(int(line[2].split()[0].replace(",", "")) for line in lines)
+        assert tokens == sum(each.item.tokens for each in report.excluded)
+        panel.get_by_role("button", name="Deduplicated").click()
+        assert page.locator(".tools .count").inner_text() == f"1 of {len(items)} items"
+        assert set(rows_of(page).values()) == {"out"}
+        move_slider(page, 1)
+        assert not panel.is_visible(), "the reasons are those of the report"
+
+    def test_where_nothing_was_left_out_there_is_no_panel(self, opened: Opened) -> None:
+        items = [ContextItem("a", 1)]
+        page = opened.page(Pipeline(RecencyScorer()).dry_run(items, 10).to_html())
+        assert page.get_by_role("region", name="Why out").count() == 0
 
 
 class TestTheSlider:
@@ -366,9 +393,25 @@ class TestLooks:
         assert page.evaluate(color) == dark
         assert button.inner_text() == "Theme: dark"
 
+    def test_on_a_phone_a_row_shows_the_state_of_every_policy(self, opened: Opened) -> None:
+        items = make_items()
+        others = [Pipeline(RecencyScorer()).dry_run(items, BUDGET), Pipeline(PriorityScorer()).dry_run(items, BUDGET)]
+        text = render_html(make_report(items), items=items, other=others, names=["one", "two", "three"])
+        page = opened.page(text, viewport={"width": 390, "height": 844})
+        line = page.locator("#items tr[data-i]").first
+        for name in ("state", "other0", "other1"):
+            box = line.locator(f".c-{name}").bounding_box()
+            assert box["width"] > 40
+            assert box["x"] + box["width"] <= 390
+        before = line.locator(".c-other1").evaluate("node => getComputedStyle(node, '::before').content")
+        assert "three" in before or "data-name" in before
+        assert serious(page) == []
+
     def test_a_phone_shows_rows_as_cards_and_the_item_as_a_sheet(self, opened: Opened) -> None:
         page = opened.page(page_of(make_items()), viewport={"width": 390, "height": 844}, has_touch=True)
         assert not page.locator("#items thead").is_visible()
+        assert page.locator("#items td.c-reason").first.inner_text() == "Selected by score"
+        assert page.locator("#items td.c-reason").first.is_visible()
         page.locator("#items tr[data-i]").first.tap()
         detail = page.locator(".detail")
         assert detail.is_visible()

@@ -76,6 +76,7 @@
   // ---------------------------------------------------------------- colours
 
   const COLORS = 12;
+  const printing = matchMedia("print");
   const colorOf = (index) => `k${Math.min(index, COLORS - 1)}`;
   const swatch = (className) => el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
 
@@ -141,6 +142,8 @@
       });
       this.body.addEventListener("keydown", (event) => this.key(event));
       new ResizeObserver(() => this.measure()).observe(this.node);
+      // On paper, nobody can scroll.
+      printing.addEventListener("change", () => this.draw(true));
     }
 
     measure() {
@@ -202,8 +205,9 @@
 
     draw(force = false) {
       const height = this.height;
-      const first = Math.max(0, Math.floor(this.node.scrollTop / height) - 8);
-      const last = Math.min(this.rows.length, first + Math.ceil((this.room || 520) / height) + 16);
+      const all = printing.matches;
+      const first = all ? 0 : Math.max(0, Math.floor(this.node.scrollTop / height) - 8);
+      const last = all ? this.rows.length : Math.min(this.rows.length, first + Math.ceil((this.room || 520) / height) + 16);
       if (!force && first === this.first && last === this.last) return;
       this.first = first;
       this.last = last;
@@ -231,7 +235,7 @@
       const built = this.lines && this.lines.get(key);
       if (built) return built;
       const cells = this.columns.map((column) =>
-        el("td", { role: "gridcell", class: this.className(column) }, column.cell(row)),
+        el("td", { role: "gridcell", class: this.className(column), "data-name": column.title }, column.cell(row)),
       );
       return el(
         "tr",
@@ -894,7 +898,7 @@
     const table = new VirtualTable({
       label: "Items",
       columns,
-      className: "items",
+      className: compare ? "items compare" : "items",
       stamp: (row) => `${model.state(row)} ${model.point}`,
       onOpen: (row) => app.open(row),
     });
@@ -951,7 +955,7 @@
     const kindBox = choice("Kind", "All kinds", report.kinds.map(visible), () => update());
     const reasonBox = choice("Reason", "All reasons", report.reasons.map(visible), () => update());
     const total = el("span", { class: "count", role: "status" });
-    const away = el("p", { class: "note away", hidden: true });
+    const away = el("p", { class: "away", hidden: true });
     if (model.hasSweep) {
       const target = count(model.sweep.points[model.sweep.start].target);
       away.append(
@@ -979,6 +983,12 @@
           : `${count(rows.length)} of ${plural(model.size, "item")}`;
       table.show(rows);
     }
+    app.showReason = (reason) => {
+      tab = "out";
+      reasonBox.value = String(reason);
+      update();
+      section.scrollIntoView();
+    };
     app.onchange(() => {
       buttons[3].hidden = !compare && !model.moved && !app.playing;
       if (buttons[3].hidden && tab === "differs") tab = "all";
@@ -1133,6 +1143,34 @@
     );
   }
 
+  /** What was left out, by reason; each reason shows its items. */
+  function whyOutPanel(app) {
+    const { model } = app;
+    const groups = new Map();
+    for (let row = 0; row < model.size; row++) {
+      if (model.value("in", row) !== 0) continue;
+      const reason = model.value("reason", row);
+      const group = groups.get(reason) || { items: 0, tokens: 0 };
+      group.items++;
+      group.tokens += finite(num(model.value("tokens", row)));
+      groups.set(reason, group);
+    }
+    if (!groups.size) return null;
+    const sorted = [...groups].sort(([, a], [, b]) => b.tokens - a.tokens);
+    const whole = sorted.reduce((sum, [, { tokens }]) => sum + tokens, 0);
+    const rows = sorted.map(([reason, { items, tokens }]) => ({
+      label: el(
+        "button",
+        { type: "button", class: "link", onclick: () => app.showReason(reason) },
+        visible(model.report.reasons[reason]),
+      ),
+      // An invalid count may be negative.
+      value: Math.max(0, tokens),
+      cells: [plural(items, "item"), plural(tokens, "token"), tokens > 0 ? percent(tokens, whole) : ""],
+    }));
+    return card("Why out", "Choose a reason to see its items.", meters(rows, ["Reason", "Items", "Tokens", "Share"], whole));
+  }
+
   function timesPanel(report) {
     const known = report.times.reduce((sum, [, , ms]) => sum + finite(num(ms)), 0);
     const rows = report.times.map(([stage, items, ms]) => ({
@@ -1229,6 +1267,7 @@
       };
       const panels = [
         figures,
+        ...[whyOutPanel(this)].filter(Boolean).map(ofReport),
         report.notes.length ? ofReport(notesPanel(report.notes)) : null,
         budgetPanel(this),
         report.others.length ? comparePanel(this) : null,

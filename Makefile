@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz soak format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz soak mutate format format-check lint types layers bench quality conformance \
 	conformance-page models sdk-types wheel-smoke clean
 
 help: ## show this help
@@ -66,6 +66,9 @@ fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for so
 soak: setup ## run 200,000 selections over items and 20,000 over histories in one process, with flat memory; SOAK='--items 1000 --histories 100' for fewer
 	@$(BIN)/python -m tests.fuzz.soak $(SOAK)
 
+mutate: ## change the core in thousands of ways, and list the changes that no test notices; MUTANTS='pycupel.kernels.order*' for some
+	@sh tools/mutate.sh $(PYTHON) $(MUTANTS)
+
 format: setup ## format the code
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
@@ -115,4 +118,4 @@ wheel-smoke: setup ## build the wheel, install it alone into a new environment, 
 	@sh tools/wheel_smoke.sh $(BIN)/python
 
 clean: ## remove what the other targets have made
-	@rm -rf .venv .venv-* build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .browser
+	@rm -rf .venv .venv-* mutants build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import threading
@@ -25,6 +26,10 @@ UNMEASURED = (
     "tests/integrations_env/b/test_conversations.py",
     "tests/integrations_env/c/test_long_conversations.py",
 )
+
+# In a mutant, every function is called through two others, and some tests nest strategies deeply.
+if "MUTANT_UNDER_TEST" in os.environ:
+    sys.setrecursionlimit(4 * sys.getrecursionlimit())
 
 # What coverage.py has set to trace this thread and new ones, if it measures.
 TRACERS = pytest.StashKey[tuple[Any, Any]]()

@@ -122,6 +122,13 @@ class TestConverse:
         kept = select_messages(history, 1_000, provider="converse", counter=len).kept
         assert kept == (3, 4)
 
+    def test_system_messages_do_not_count(self) -> None:
+        """They stand between a question and its answer."""
+        told_so = said("system", {"text": "Be brief."})
+        history = [ASKED, told_so, ANSWERED, ASKED, told_so, ANSWERED, ASKED]
+        assert errors(history, "converse") == []
+        assert select_messages(history, 1_000, provider="converse", counter=len).messages == history
+
     def test_a_question_stays_with_its_answer(self) -> None:
         """Without it, the next question would follow."""
         history = [ASKED, said("assistant", use()), said("user", told()), ANSWERED] * 9 + [ASKED]

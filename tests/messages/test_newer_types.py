@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, ClassVar
@@ -145,6 +146,19 @@ class TestAnthropic:
             lasting = read_messages([question(), {**for_now, "clear_at": "never"}, answer(), question()], "anthropic")
             assert (open_end.tokens, ended.tokens) == (lasting[1].tokens, 0)
             assert lasting[1].tokens > 0
+
+    def test_what_it_cost_before_does_not_matter_to_the_next_call(self) -> None:
+        for_now = {"role": "system", "content": "Only now.", "clear_at": "next_user_message"}
+        talk = [question("And?"), answer("So.")] * 9
+        history = [question(), for_now, answer(), *talk, question("Go.")]
+        previous = select_messages(history[:2], 150, provider="anthropic", counter=len)
+        stored = replace(previous, memory=previous.memory.stored())
+        for end in range(3, len(history) + 1, 2):
+            for before in (previous, stored) if end == 3 else (previous,):
+                selection = select_messages(history[:end], 150, provider="anthropic", counter=len, previous=before)
+                anew = select_messages(history[:end], 150, provider="anthropic", counter=len)
+                assert (selection.kept, selection.notes) == (anew.kept, anew.notes)
+                previous = selection
 
     def test_a_message_that_has_ended_is_not_the_newest_system_message(self) -> None:
         reminder = self.system({"type": "text", "text": "Be brief."})

@@ -143,21 +143,27 @@ def what_if(report: SelectionReport) -> None:
 def messages() -> None:
     """Chat histories may be lists of any mappings or objects."""
     selection = select_messages(history, 8_000, provider="openai", policy="chat", unit="turn", too_large="error")
-    assert_type(selection, MessageSelection)
+    assert_type(selection, MessageSelection[dict[str, Any]])
+    assert_type(selection.messages, list[dict[str, Any]])
     assert_type(
         selection.provider, Literal["openai", "responses", "anthropic", "gemini", "mistral", "converse", "interactions"]
     )
     again = select_messages(history, budget, previous=selection, explain=True)
+    assert_type(again, ExplainedSelection[dict[str, Any]])
     assert_type(again.report, SelectionReport)
+    texts = select_messages(map(str, [1, 2]), 100)
+    assert_type(texts.messages, list[str])
+    stored: MessageSelection = texts
+    assert_type(stored.messages, list[Any])
     for finding in lint_messages(history, provider="anthropic"):
         print(finding)
 
 
 async def waiting(explain: bool) -> None:
     """The same for programs with an event loop."""
-    assert_type(await aselect_messages(history, 8_000, unit="turn", explain=True), ExplainedSelection)
-    assert_type(await aselect_messages(history, 8_000, policy="chat"), MessageSelection)
-    assert_type(await aselect_messages(history, 8_000, explain=explain), MessageSelection)
+    assert_type(await aselect_messages(history, 8_000, unit="turn", explain=True), ExplainedSelection[dict[str, Any]])
+    assert_type(await aselect_messages(history, 8_000, policy="chat"), MessageSelection[dict[str, Any]])
+    assert_type(await aselect_messages(history, 8_000, explain=explain), MessageSelection[dict[str, Any]])
 
 
 def testing() -> None:

@@ -30,7 +30,7 @@ from pycupel.messages.options import (
 )
 from pycupel.messages.overlay import Overlay, items_at
 from pycupel.messages.providers._base import Finding, Provider
-from pycupel.messages.result import ExplainedSelection, MessageSelection, assemble
+from pycupel.messages.result import ExplainedSelection, M, MessageSelection, assemble
 from pycupel.messages.room import FilledRoom, Room
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_name, suggestion, wrong_type
@@ -80,11 +80,11 @@ if TYPE_CHECKING:
 
 @overload
 def select_messages(
-    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[_ExplainedOptions]
-) -> ExplainedSelection: ...
+    messages: Iterable[M], budget: BudgetLike, **options: Unpack[_ExplainedOptions]
+) -> ExplainedSelection[M]: ...
 @overload
 def select_messages(
-    messages: Iterable[Any],
+    messages: Iterable[M],
     budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
@@ -106,9 +106,9 @@ def select_messages(
     summary_tokens: int | None = None,
     too_large: TooLarge | None = None,
     explain: bool = False,
-) -> MessageSelection: ...
+) -> MessageSelection[M]: ...
 def select_messages(
-    messages: Iterable[Any],
+    messages: Iterable[M],
     budget: BudgetLike,
     *,
     provider: ProviderName = "auto",
@@ -130,7 +130,7 @@ def select_messages(
     summary_tokens: int | None = None,
     too_large: TooLarge | None = None,
     explain: bool = False,
-) -> MessageSelection:
+) -> MessageSelection[M]:
     """Select from a chat history what fits into a budget, so that the provider accepts it.
 
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
@@ -213,13 +213,13 @@ def select_messages(
 
 @overload
 async def aselect_messages(
-    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[_ExplainedOptions]
-) -> ExplainedSelection: ...
+    messages: Iterable[M], budget: BudgetLike, **options: Unpack[_ExplainedOptions]
+) -> ExplainedSelection[M]: ...
 @overload
 async def aselect_messages(
-    messages: Iterable[Any], budget: BudgetLike, **options: Unpack[_AllOptions]
-) -> MessageSelection: ...
-async def aselect_messages(messages: Iterable[Any], budget: BudgetLike, **options: Any) -> MessageSelection:
+    messages: Iterable[M], budget: BudgetLike, **options: Unpack[_AllOptions]
+) -> MessageSelection[M]: ...
+async def aselect_messages(messages: Iterable[M], budget: BudgetLike, **options: Any) -> MessageSelection[M]:
     """Like `select_messages`, but `summarize` may be a coroutine function.
 
     If there is much to read that this process has not seen before, more than 100,000 characters, it computes in a

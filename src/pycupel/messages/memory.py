@@ -20,7 +20,7 @@ from pycupel.messages.history import History, bare_view
 from pycupel.messages.options import Options
 from pycupel.messages.overlay import ResultText
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import Provider
+from pycupel.messages.providers._base import PASSING, Provider
 from pycupel.messages.room import Room
 from pycupel.tokens.counters import Counter
 from pycupel.values import is_equal
@@ -138,15 +138,16 @@ START = Point(0, (), "")
 
 
 def shape_of(history: History, end: int) -> str:
-    """Fingerprint which of the first messages belong together, and which of them are broken.
+    """Fingerprint which of the first messages belong together, and which of them are broken or always stay.
 
-    This may change with later messages: an open call may be answered, or remain unanswered. Then the cuts up to here
-    may have been others.
+    This may change with later messages: an open call may be answered, or remain unanswered, and a tool may be removed.
+    Then the cuts up to here may have been others.
     """
     units, unit_of = history.units, history.unit_of
     starts = [units[unit_of[n]].indices[0] for n in range(end)]
     broken = [first for i in sorted(history.broken) if (first := units[i].indices[0]) < end]
-    return _sha256(dumps((starts, broken), _FORMAT)).hexdigest()
+    prompts = [unit.indices[0] for unit in units if unit.role == "system" and unit.indices[0] < end]
+    return _sha256(dumps((starts, broken, prompts), _FORMAT)).hexdigest()
 
 
 class Arguments(NamedTuple):
@@ -227,7 +228,7 @@ class Memory:
         """What a stored selection is recognised by; empty if it cannot be."""
         if self._fingerprint is None:
             # Made when it is needed, because most selections are never stored.
-            tokens = [view.tokens for view in self.views]
+            tokens = _lasting_tokens(self.views)
             self._fingerprint = _stored_fingerprint(self.digest, tokens, self.pins, self.arguments)
         return self._fingerprint
 
@@ -253,7 +254,7 @@ class Memory:
 
     def continues(self, end: int, fingerprint: Fingerprint, history: History, arguments: Arguments) -> bool:
         """Whether it is of the first `end` messages of this history, with the same arguments."""
-        digest, pins, tokens = fingerprint.digests[end], history.pins_before(end), history.tokens[:end]
+        digest, pins, tokens = fingerprint.digests[end], history.pins_before(end), _lasting_tokens(history.views[:end])
         if self.arguments is None:
             return bool(self.fingerprint) and self.fingerprint == _stored_fingerprint(digest, tokens, pins, arguments)
         return self.digest == digest and self.has_same_counts(history) and is_equal(self.arguments, arguments)
@@ -261,7 +262,9 @@ class Memory:
     def has_same_counts(self, history: History) -> bool:
         """Whether the counter and the pins, which may be functions, say the same of its messages as they did."""
         end = len(self.views)
-        return self.pins == history.pins_before(end) and [v.tokens for v in self.views] == history.tokens[:end]
+        return self.pins == history.pins_before(end) and _lasting_tokens(self.views) == _lasting_tokens(
+            history.views[:end]
+        )
 
     def last_point(self, history: History) -> Point:
         """Return the last point that is also one of this history, from where a replay may continue."""
@@ -306,6 +309,11 @@ def remember(
     memory.arguments = arguments
     memory.reasons = reasons
     return memory
+
+
+def _lasting_tokens(views: Iterable[MessageView]) -> list[int]:
+    """Return the tokens of each message, without those that later messages may take away."""
+    return [0 if view.marks and PASSING in view.marks else view.tokens for view in views]
 
 
 def _stored_fingerprint(digest: str, tokens: list[int], pins: list[int], arguments: Arguments | None) -> str:

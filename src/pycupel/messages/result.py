@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from pycupel.diagnostics import ExclusionReason, IncludedItem, SelectionReport
 from pycupel.diagnostics.report import considered_tokens, report_over
@@ -25,6 +25,17 @@ from pycupel.values import draft_of, sealed
 
 SHORTENED = "Shortened"
 """The reason in a report for units selected with shorter results."""
+
+
+if TYPE_CHECKING:
+    # Python has defaults for them from 3.13 on; type checkers know them anyway.
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", default=Any)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")
 
 
 @sealed
@@ -100,11 +111,13 @@ class Cut:
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
-class MessageSelection:
-    """The result of `select_messages`. It holds lists, so it is not hashable."""
+class MessageSelection(Generic[M]):
+    """The result of `select_messages`, of the type of your messages. It holds lists, so it is not hashable."""
 
-    messages: list[Any]
-    """The selected messages, in the same order: your own objects, except those in `shortened`."""
+    messages: list[M]
+    """The selected messages, in the same order: your own objects, except those in `shortened`, which are copies of the
+    same type, and the message of a summary, which is a dict.
+    """
 
     total_tokens: int
     """Their tokens, documents included."""
@@ -156,7 +169,7 @@ class MessageSelection:
     shortened: tuple[ShortenedMessage, ...] = ()
     """The selected messages that are copies with shorter results."""
 
-    source: tuple[Any, ...] = field(default=(), compare=False)
+    source: tuple[M, ...] = field(default=(), compare=False)
     """The caller's whole history. It is not compared."""
 
     memory: Memory = field(default=NOTHING, compare=False)
@@ -190,7 +203,7 @@ class MessageSelection:
         )
 
 
-class ExplainedSelection(MessageSelection):
+class ExplainedSelection(MessageSelection[M]):
     """The result of `select_messages` with `explain=True`: its `report` is never None."""
 
     __slots__ = ()

@@ -29,6 +29,9 @@ LASTING = "lasting"
 # Marks a system message whose time is over: it stays where it is, but the model does not see it.
 ENDED = "ended"
 
+# Marks a system message that is shown until the next user message.
+PASSING = "passing"
+
 # Marks a message with a compaction that did not fail: it stands for everything before it.
 COMPACTION = "compaction"
 
@@ -207,10 +210,8 @@ class Provider(NamedTuple):
         later = {each for view in views if view.message_index > block for each in view.results}
         covered: set[int] = set()
         leading = True
-        for view in views:
+        for view in [each for each in views if each.message_index < block]:
             index, marks = view.message_index, view.marks
-            if index == block:
-                break
             leading = leading and view.role == "system" and COMPACTION not in marks
             lasts = LASTING in marks and COMPACTION not in marks
             if not (leading or lasts or index in pins or not later.isdisjoint(view.calls)):

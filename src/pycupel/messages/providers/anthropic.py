@@ -17,6 +17,7 @@ from pycupel.messages.providers._base import (
     ERROR,
     LASTING,
     OUTSIDE,
+    PASSING,
     WARNING,
     Pairing,
     Provider,
@@ -52,8 +53,6 @@ _ENDS = "ends "
 _ADDS, _DEFINES, _REMOVES = "adds ", "defines ", "removes "
 _TOOL_MARKS = (_ADDS, _DEFINES, _REMOVES)
 _CHANGES = {"tool_addition": _ADDS, "tool_removal": _REMOVES}
-# Marks a system message that is shown until the next user message.
-_UNTIL_USER = "until user"
 _COMPACTION = "compaction"
 
 # claude-code#23440, #73821
@@ -134,7 +133,7 @@ def _read_system(message: Any, index: int, reader: PartReader) -> MessageView:
     found = () if isinstance(content, str) else _marks(blocks, kinds, 0)
     marks = [*found, *map(_tool_mark, kinds, blocks)]
     if field(message, "clear_at") == "next_user_message":
-        marks.append(_UNTIL_USER)
+        marks.append(PASSING)
     return view_of(index, "system", reader(message), reader.overhead, tuple(filter(None, marks)))
 
 
@@ -252,7 +251,7 @@ def _settled(views: Sequence[MessageView]) -> list[MessageView]:
         removed = any(changes[name] == index and name not in defined for name in _tools_in(marks, _REMOVES))
         if added or removed:
             marks = (*marks, LASTING)
-        if _UNTIL_USER in marks and index < last_user:
+        if PASSING in marks and index < last_user:
             view = view._replace(tokens=0, text="", parts=())  # noqa: PLW2901
             marks = (*marks, ENDED)
         settled.append(view if marks == view.marks else view._replace(marks=marks))

@@ -340,7 +340,7 @@ def test_every_member_of_an_enumeration_says_what_it_means() -> None:
         "placers.FramedPlacer(inner, first, last, *, last_inner)",
         "placers.ChronologicalPlacer(undated)",
         "scorers.RelevanceScorer(query, *, k1, b, window, share, group, group_share, length_exponent, optional)",
-        "scorers.SimilarityScorer(embed, query)",
+        "scorers.SimilarityScorer(embed, query, *, vectors, cache)",
         "scorers.ReflexiveScorer(rescale, by)",
         "scorers.FusedScorer(by, k)",
         "scorers.rescale_hints(items, by, *, lower_is_better)",

@@ -222,7 +222,15 @@ async def aselect(
     Raises:
         CupelError: what `select` raises, and what `embed` raises.
     """
-    return _run(_prepare(items, budget, policy, model, counter, shorten, explain), query, collector)
+    prepared = _prepare(items, budget, policy, model, counter, shorten, explain)
+    from pycupel.scorers._traits import awaiting  # noqa: PLC0415 - as the scorers that it looks for
+
+    scored = [item for item in prepared.candidates if not item.pinned and item.tokens >= 0]
+    pipeline = prepared.pipeline
+    scorer = await awaiting(pipeline.scorer if query is None else pipeline.for_query(query).scorer, scored)
+    if query is None or scorer is not pipeline.scorer:
+        prepared = prepared._replace(pipeline=replace(pipeline, scorer=scorer))
+    return _run(prepared, query, collector)
 
 
 class _Prepared(NamedTuple):

@@ -110,6 +110,8 @@ def test_there_are_the_13_assertions_of_the_chapter_and_extensions() -> None:
         "shorten_item_matching",
         "shorten_exactly_n_items",
         "match_snapshot",
+        "place_item_first",
+        "place_item_last",
     ]
 
 

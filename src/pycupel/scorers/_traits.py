@@ -103,6 +103,18 @@ def bind_stream(scorer: Scorer) -> Scorer:
     return _Binding("_for_stream").bind(scorer)
 
 
+async def awaiting(scorer: Scorer, items: Sequence[ContextItem]) -> Scorer:
+    """Let every inner scorer that embeds do so now, and await it.
+
+    A scorer embeds if it has a method `_awaiting(items)` that returns a copy with the vectors.
+    """
+    ready: dict[int, Scorer] = {}
+    for leaf, _ in leaves_of(scorer):
+        if hasattr(leaf, "_awaiting") and leaf.query is not None:
+            ready[id(leaf)] = await leaf._awaiting(items)
+    return _Binding("", done=ready).bind(scorer)
+
+
 def query_of(scorer: Scorer) -> str | None:
     """Return the question that a scorer, or one inside it, was bound to; None if there is none."""
     queries: list[Any] = [getattr(leaf, "query", None) for leaf, _ in leaves_of(scorer)]
@@ -121,11 +133,12 @@ def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
 class _Binding:
     """One traversal of a scorer and those inside it."""
 
-    def __init__(self, method: str, *arguments: str) -> None:
+    def __init__(self, method: str, *arguments: str, done: dict[int, Scorer] | None = None) -> None:
         self.method = method
         self.arguments = arguments
         self.count = 0
-        self._done: dict[int, Scorer] = {}
+        # What a scorer becomes, by its id.
+        self._done: dict[int, Scorer] = done or {}
 
     def bind(self, scorer: Scorer) -> Scorer:
         key = id(scorer)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from array import array
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
+from inspect import isawaitable
 from math import fsum, isfinite, sqrt
 from operator import mul
 from typing import Any, Self
@@ -11,6 +14,7 @@ from typing import Any, Self
 from pycupel.errors import ScorerConfigError
 from pycupel.model import ContextItem
 from pycupel.model.checks import (
+    COUNT,
     STRING,
     as_float,
     checked_callable,
@@ -18,15 +22,54 @@ from pycupel.model.checks import (
     checked_str,
     or_none,
     rule,
+    wrong_type,
 )
 from pycupel.scorers._traits import bound_query
-from pycupel.values import check_fields, record_repr, sealed
+from pycupel.values import check_fields, hold, record_repr, sealed
 
-Embed = Callable[[list[str]], Iterable[Iterable[float]]]
+Vectors = Iterable[Iterable[float]]
+Embed = Callable[[list[str]], Vectors | Awaitable[Vectors]]
 
 
 def _checked_embed(name: str, value: Any) -> Any:
     return checked_callable(name, "a function that takes a list of texts and returns their vectors", value)
+
+
+def _checked_vectors(name: str, value: Any) -> Any:
+    vectors: Any = value
+    if vectors is not None and not isinstance(value, (str, Mapping)):
+        raise wrong_type(name, "a mapping from contents to vectors, or a metadata key", value)
+    return vectors
+
+
+class _Cache:
+    """Vectors by the digest of their text, the oldest dropped first. Threads may share it; a pickle of it is empty."""
+
+    def __init__(self, size: int) -> None:
+        from threading import Lock  # noqa: PLC0415 - most programs embed nothing
+
+        self.size = size
+        self._vectors: dict[bytes, array[float]] = {}
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Cache, (self.size,)
+
+    def get(self, text: str) -> array[float] | None:
+        return self._vectors.get(_digest(text))
+
+    def keep(self, vectors: Mapping[str, array[float]]) -> None:
+        with self._lock:
+            self._vectors |= {_digest(text): vector for text, vector in vectors.items()}
+            for key in list(self._vectors)[: max(0, len(self._vectors) - self.size)]:
+                del self._vectors[key]
+
+
+def _digest(text: str) -> bytes:
+    # Contents may be long, and a digest of them is not. Most programs embed nothing.
+    from hashlib import sha256  # noqa: PLC0415
+
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 @sealed
@@ -34,52 +77,124 @@ def _checked_embed(name: str, value: Any) -> Any:
 class SimilarityScorer:
     """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.
 
-    For a hybrid with `RelevanceScorer`, put both into a `CompositeScorer`.
+    A content is embedded once, and its vector is kept for the next call, with whatever question. For a hybrid with
+    `RelevanceScorer`, put both into a `CompositeScorer`.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ScorerConfigError: on scoring, there is no query, or `embed` returned something other than a finite
-            vector of the same length for each text.
+        ScorerConfigError: `cache` is negative; or, on scoring, there is no query, `embed` is async, or it returned
+            something other than a finite vector of the same length for each text.
     """
 
     embed: Embed = field(metadata=rule(_checked_embed))
     """A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an array with
-    a row for each text. Called once for a run, with the question first and then every content once. The same text must
-    always have the same vector.
+    a row for each text. Called at most once for a run, with the question first and then every new content once. The
+    same text must always have the same vector. If it is async, use `aselect`, which awaits it.
     """
 
     query: str | None = field(default=None, metadata=or_none(STRING))
     """The question, or None if it is not known yet. With an empty one every item scores 0."""
 
+    _: KW_ONLY
+    vectors: Mapping[str, Iterable[float]] | str | None = field(default=None, metadata=rule(_checked_vectors))
+    """Vectors that you have: a mapping from contents, or the metadata key that items have theirs under.
+
+    What is missing there is embedded.
+    """
+
+    cache: int = field(default=10_000, metadata=COUNT)
+    """How many vectors are kept between calls, 0 or more. Copies for other questions share them."""
+
+    _cache: _Cache = field(init=False, repr=False, compare=False)
+    _awaited: Mapping[str, array[float]] = field(init=False, repr=False, compare=False)
+
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
         check_fields(self, ScorerConfigError)
+        hold(self, _cache=_Cache(self.cache), _awaited={})
 
     def for_query(self, query: str) -> Self:
-        """Return the same scorer for this question.
+        """Return the same scorer for this question; both share their vectors.
 
         Raises:
             TypeError: the query is not a str.
         """
-        return replace(self, query=checked_str("query", query))
+        bound = copy(self)
+        hold(bound, query=checked_str("query", query))
+        return bound
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the cosine for one item. Embeds only the question and this content."""
         return self.score_all((item,))[0]
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
-        """Return the cosines of all items, with one call of `embed`."""
-        query = bound_query(self)
-        if not query:
+        """Return the cosines of all items, with at most one call of `embed`."""
+        if not bound_query(self):
             return [0.0] * len(items)
-        vectors = self._vectors(list(dict.fromkeys((query, *(item.content for item in items)))))
-        question = _unit(vectors[query])
-        cosines = {text: _cosine(question, _unit(vector)) for text, vector in vectors.items()}
+        known, missing = self._lookup(items)
+        if missing:
+            returned: Any = self.embed(list(missing))
+            if isawaitable(returned):
+                # An unawaited coroutine would warn when it is collected.
+                getattr(returned, "close", lambda: None)()
+                name = getattr(self.embed, "__name__", "embed")
+                raise ScorerConfigError(f"{name} is async; use aselect, which awaits it", argument="embed")
+            known |= self._kept(missing, returned)
+        question = _unit(known[bound_query(self)])
+        cosines: dict[str, float] = {}
+        for item in items:
+            if item.content not in cosines:
+                vector = known[item.content]
+                if len(vector) != len(question):
+                    raise ScorerConfigError(
+                        f"the vector of the query has {len(question)} numbers, but one of a content has {len(vector)}",
+                        argument="embed",
+                    )
+                cosines[item.content] = _cosine(question, _unit(vector))
         return [cosines[item.content] for item in items]
 
-    def _vectors(self, texts: list[str]) -> dict[str, list[float]]:
-        returned: Any = self.embed(list(texts))
+    async def _awaiting(self, items: Sequence[ContextItem]) -> Self:
+        """Return a copy that has the vectors of these items, awaited if `embed` is async."""
+        _, missing = self._lookup(items) if bound_query(self) else ({}, [])
+        if not missing:
+            return self
+        returned: Any = self.embed(list(missing))
+        if isawaitable(returned):
+            returned = await returned
+        ready = copy(self)
+        hold(ready, _awaited=self._kept(missing, returned))
+        return ready
+
+    def _lookup(self, items: Sequence[ContextItem]) -> tuple[dict[str, Sequence[float]], list[str]]:
+        """Return the known vectors by text, and the texts without one, the question first."""
+        own = self._own_vectors(items)
+        known: dict[str, Sequence[float]] = {}
+        missing: list[str] = []
+        for text in dict.fromkeys((bound_query(self), *(item.content for item in items))):
+            vector: Sequence[float] | None = own.get(text) or self._awaited.get(text) or self._cache.get(text)
+            if vector is None:
+                missing.append(text)
+            else:
+                known[text] = vector
+        return known, missing
+
+    def _own_vectors(self, items: Sequence[ContextItem]) -> dict[str, array[float]]:
+        """Return the caller's own vectors of the question and the items."""
+        given = self.vectors
+        if given is None:
+            return {}
+        if isinstance(given, str):
+            found: dict[str, Any] = {item.content: item.metadata.get(given) for item in items}
+        else:
+            found = {text: given.get(text) for text in (bound_query(self), *(item.content for item in items))}
+        try:
+            return {text: _vector("a vector in vectors", row) for text, row in found.items() if row is not None}
+        except TypeError as error:
+            raise ScorerConfigError(str(error), argument="vectors") from None
+
+    def _kept(self, texts: list[str], returned: Any) -> dict[str, array[float]]:
+        """Check what `embed` returned for the texts, and keep it."""
         name = getattr(self.embed, "__name__", "embed")
         try:
             # Python floats are faster here than array scalars.
@@ -95,14 +210,19 @@ class SimilarityScorer:
                     f"vector {i} that {name} returned has {len(vector)} numbers, but vector 0 has {len(vectors[0])}",
                     argument="embed",
                 )
-        return dict(zip(texts, vectors, strict=True))
+        made = dict(zip(texts, vectors, strict=True))
+        self._cache.keep(made)
+        return made
 
 
-def _vector(name: str, row: Any) -> list[float]:
-    vector = [
-        number if type(number) is float else as_float(f"every element of {name}", number)
-        for number in checked_iterable(name, "a list of numbers", _as_list(row))
-    ]
+def _vector(name: str, row: Any) -> array[float]:
+    vector = array(
+        "d",
+        [
+            number if type(number) is float else as_float(f"every element of {name}", number)
+            for number in checked_iterable(name, "a list of numbers", _as_list(row))
+        ],
+    )
     if not all(map(isfinite, vector)):
         raise ScorerConfigError(f"{name} has a number that is not finite", argument="embed")
     return vector
@@ -112,7 +232,7 @@ def _as_list(returned: Any) -> Any:
     return returned.tolist() if hasattr(returned, "tolist") else returned
 
 
-def _unit(vector: list[float]) -> list[float]:
+def _unit(vector: Sequence[float]) -> Sequence[float]:
     """Scale a vector to length 1; a vector of zeros is returned as it is."""
     largest = max(map(abs, vector), default=0.0)
     if not largest:
@@ -123,6 +243,6 @@ def _unit(vector: list[float]) -> list[float]:
     return [number / length for number in scaled]
 
 
-def _cosine(one: list[float], other: list[float]) -> float:
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """Return the cosine of two unit vectors, as an exact sum, which is the same in every version of Python."""
     return max(-1.0, min(1.0, fsum(map(mul, one, other))))

@@ -371,6 +371,27 @@ class SelectionReportAssertionChain:
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)
         return self
 
+    def place_item_first(self, predicate: Callable[[IncludedItem], object]) -> Self:
+        """The first selected item satisfies the predicate, which gets it with its score and reason. An extension."""
+        return self._place_item_at("PlaceItemFirst", "first", 0, predicate)
+
+    def place_item_last(self, predicate: Callable[[IncludedItem], object]) -> Self:
+        """The last selected item satisfies the predicate, which gets it with its score and reason. An extension."""
+        return self._place_item_at("PlaceItemLast", "last", max(0, len(self.report.included) - 1), predicate)
+
+    def _place_item_at(self, name: str, where: str, at: int, predicate: Callable[[IncludedItem], object]) -> Self:
+        check_predicate(predicate, _INCLUDED_PREDICATE)
+        included = self.report.included
+        matches = [i for i, entry in enumerate(included) if predicate(entry)]
+        found = f"item matching predicate was at index {matches[0]}" if matches else "no item in Included matched"
+        return self._expect(
+            at in matches,
+            f"{name} failed: {found}, not {where} (index {at}). Included had {len(included)} items.",
+            expected=at,
+            actual=tuple(matches),
+            listed=(where.capitalize(), included, [at] if included else []),
+        )
+
     def _expect(
         self, holds: object, message: str, *, expected: object, actual: object, listed: _Listed | None = None
     ) -> Self:

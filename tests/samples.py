@@ -36,7 +36,7 @@ from pycupel import (
     TagScorer,
     UShapedPlacer,
 )
-from pycupel.placers import FramedPlacer
+from pycupel.placers import FramedPlacer, PromptPlacer
 from pycupel.scorers import Exponential, RelevanceScorer, SimilarityScorer, Step, Window
 from pycupel.slicers import MinScoreSlice
 
@@ -113,4 +113,9 @@ SLICERS: tuple[Slicer, ...] = (
     StreamSlice(8, replace=True),
 )
 
-PLACERS: tuple[Placer, ...] = (ChronologicalPlacer(), UShapedPlacer(), FramedPlacer(UShapedPlacer(), last=("Memory",)))
+PLACERS: tuple[Placer, ...] = (
+    ChronologicalPlacer(),
+    UShapedPlacer(),
+    FramedPlacer(UShapedPlacer(), last=("Memory",)),
+    PromptPlacer(ChronologicalPlacer(), query="x"),
+)

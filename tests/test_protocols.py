@@ -155,7 +155,7 @@ def test_every_built_in_strategy_has_the_method(protocol: Any, registry: Any) ->
                 "each",
             },
         ),
-        (PLACERS, {"place"}),
+        (PLACERS, {"place", "for_query"}),
     ],
     ids=["scorers", "slicers", "placers"],
 )

@@ -163,7 +163,7 @@ class Halves(QuotaSlice):
 
 def test_the_repr_of_a_subclass_shows_options_that_its_constructor_does_not_take() -> None:
     entries = "(QuotaEntry(kind='a', require=50.0),)"
-    assert repr(Halves()) == f"Halves(entries={entries}, inner=GreedySlice(), redistribute=False)"
+    assert repr(Halves()) == f"Halves(entries={entries}, inner=GreedySlice(), by='kind')"
 
 
 def test_classes_that_a_program_makes_without_end_are_not_kept() -> None:

@@ -13,14 +13,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Self
 
 from pycupel.errors import InvalidArgumentError, PlacerContractError
 from pycupel.kernels.order import descending, indices_by_identity, u_shaped
 from pycupel.model import ContextItem, ContextKind, ScoredItem
-from pycupel.model.checks import STRING, check_inner, checked_iterable, one_of, or_none, rule
+from pycupel.model.checks import STRING, check_inner, checked_iterable, checked_str, one_of, or_none, rule
 from pycupel.model.item import split_scored
 from pycupel.protocols import Placer, checked_placer
 from pycupel.text import quoted
@@ -323,7 +324,10 @@ class PromptPlacer(IndexedPlacer):
 
     def for_query(self, query: str) -> Self:
         """Return the same placer for this question."""
-        return replace(self, query=query)
+        # A copy keeps the placers inside: building them takes longer than placing some items.
+        bound = copy(self)
+        hold(bound, query=checked_str("query", query))
+        return bound
 
     @property
     def _reads_positions(self) -> bool:

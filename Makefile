@@ -57,10 +57,10 @@ test-integrations: setup ## run the hooks against the real libraries, in environ
 test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh
 
-fuzz: setup ## fuzz pipelines for a minute and, beside that, every reader for some seconds
+fuzz: setup ## fuzz pipelines for a minute, every reader for some seconds, and trim 140,000 random histories
 	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1 & pipelines=$$!; \
 	  $(BIN)/python -m tests.fuzz.readers --minutes 0.1; readers=$$?; \
-	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 10; histories=$$?; \
+	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 6; histories=$$?; \
 	  wait $$pipelines && [ $$readers = 0 ] && exit $$histories
 
 soak: setup ## run 200,000 selections over items and 20,000 over histories in one process, with flat memory; SOAK='--items 1000 --histories 100' for fewer

@@ -156,7 +156,10 @@ def test_a_history_is_written_in_the_shape_in_which_it_came(call: Call, text: st
     [
         ("[1]", "stdin: record 1, line 1: a message or a request must be an object"),
         ('{"messages": []}\n{"message": []}', "stdin: record 2, line 2: has no messages, but other records do"),
-        ('{"messages": []}\n{"messages": []}', "stdin: has 2 requests, but trim takes one"),
+        (
+            '{"messages": []}\n{"messages": []}',
+            "stdin: has 2 requests, but trim takes one\n  `pycupel batch` selects for every request of a log.",
+        ),
     ],
 )
 def test_what_is_no_history(call: Call, text: str, message: str) -> None:

@@ -795,3 +795,15 @@ def test_a_request_of_bedrock(call: Call) -> None:
     assert call("count", "-", text=text).code == 0
     assert call("lint", "-", text=text).code == 0
     assert json.loads(call("trim", "-", "-b", "4000", text=text).out) == json.loads(text)
+
+
+def test_count_takes_a_model(call: Call) -> None:
+    """For texts and items as for messages; a counter that is named goes before it."""
+    for text in ("hello", '{"content": "hello"}', '[{"role": "user", "content": "hello"}]'):
+        counters = [
+            json.loads(call("count", "-", "--json", *options, text=text).out)["counter"]
+            for options in ((), ("--model", "gpt-4"), ("--model", "gpt-4", "--counter", "estimator"))
+        ]
+        assert "cl100k_base" in counters[1]
+        assert counters[0] != counters[1]
+        assert "estimator" in counters[2]

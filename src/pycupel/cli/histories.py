@@ -65,7 +65,10 @@ def _trim(options: Any, screen: Screen) -> int:
     policy = history_policy_of(options.policy)
     conversation, *others = read_conversations(options.file, options.max_line)
     if others:
-        raise InputError(f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one")
+        raise InputError(
+            f"{name_of(options.file)}: has {len(others) + 1:,} requests, but trim takes one\n"
+            "  `pycupel batch` selects for every request of a log."
+        )
     with errors_about(options.file):
         selection = _trimmed(conversation, policy, options)
     screen.json_lines(conversation.documents(selection.messages))
@@ -196,6 +199,7 @@ def _add_count(parser: Parser) -> None:
     )
     add_shared(parser, "--provider")
     add_counter(parser, "token counter")
+    parser.add_argument("--model", metavar="NAME", help="the model whose tokens to count; default: that of a request")
     add_shared(parser, "--json")
 
 
@@ -205,7 +209,9 @@ def _count(options: Any, screen: Screen) -> int:
     from pycupel.tokens import get_counter  # noqa: PLC0415
 
     check_files(options.files)
-    counter = get_counter(options.counter)
+    # A counter that is named goes before that of the model.
+    is_named = options.counter != "auto" or options.model is None
+    counter = get_counter(options.counter if is_named else options.model)
     sizes = [(path, _size(path, options, counter)) for path in options.files]
     total, reply = sum(size.tokens for _, size in sizes), sum(size.reply for _, size in sizes)
     counters = [counter for _, size in sizes for counter in size.counters]
@@ -264,9 +270,10 @@ def _messages_size(found: list[Conversation], options: Any) -> _Size:
     tokens, reply = 0, 0
     counters: list[Counter] = []
     for each in found:
-        provider = resolve_provider(each.messages, options.provider, each.beside["model"])
-        counters.append(resolve_counter(options.counter, provider, each.beside["model"]))
-        tokens += count_messages(each.messages, options.provider, counters[-1], **each.beside)
+        beside = {**each.beside, "model": options.model or each.beside["model"]}
+        provider = resolve_provider(each.messages, options.provider, beside["model"])
+        counters.append(resolve_counter(options.counter, provider, beside["model"]))
+        tokens += count_messages(each.messages, options.provider, counters[-1], **beside)
         reply += provider.prices.reply
     return _Size(plural(sum(len(each.messages) for each in found), "message"), tokens, counters, reply=reply)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
@@ -59,9 +59,45 @@ def filled(value: Any, *names: str) -> Any:
 
 def attribute(value: Any, name: str) -> Any:
     """Return an attribute; None for a method, because some libraries have a method where others have a text."""
-    found = getattr(value, name, None)
+    on_class = _on_pydantic_class(value.__class__)
+    if on_class is not None and name not in on_class and name not in value.__dict__:
+        # Pydantic takes fifty times as long to say that there is no such attribute.
+        found = _extra_of(value).get(name)
+    else:
+        found = getattr(value, name, None)
     # Mistral's library has an object of the class `Unset` where a field is missing.
     return None if found is None or callable(found) or type(found).__name__ == "Unset" else found
+
+
+@lru_cache(maxsize=512)
+def _on_pydantic_class(cls: Any) -> frozenset[str] | None:
+    """Return the attributes of a class of Pydantic models, whose others are in their instances; None for others."""
+    is_model = isinstance(cls.__dict__.get("__pydantic_fields__"), dict)
+    # A class with a `__getattr__` of its own may have any attribute.
+    looked_up = [each.__module__ for each in cls.__mro__ if "__getattr__" in each.__dict__]
+    return frozenset(dir(cls)) if is_model and looked_up == ["pydantic.main"] else None
+
+
+def _extra_of(model: Any) -> dict[str, Any]:
+    """Return the fields of a model that its class does not declare."""
+    extra: dict[str, Any] | None = model.__pydantic_extra__
+    return extra or {}
+
+
+def present(value: Any, names: Iterable[str]) -> Iterable[str]:
+    """Return those of the names that an object may have as attributes."""
+    on_class = _on_pydantic_class(value.__class__)
+    if on_class is None:
+        return names
+    own, extra = value.__dict__, _extra_of(value)
+    return [name for name in names if name in own or name in on_class or name in extra]
+
+
+def members_of(value: Any) -> Any:
+    """Return the fields of an object as they are, not converted; a text if it has none."""
+    if _on_pydantic_class(value.__class__) is None:
+        return as_plain(value)
+    return {**value.__dict__, **_extra_of(value)}
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ import tracemalloc
 import weakref
 from collections.abc import Iterator
 from copy import deepcopy
+from datetime import timedelta
 from threading import get_ident
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -110,6 +111,11 @@ def test_policies_are_recognised_by_equality_and_custom_strategies_as_objects() 
         assert counted(counter, history, policy=policy) == len(history)
         assert counted(counter, history, policy=again) == 0
     assert counted(counter, history, policy=Policy(Custom())) == len(history)
+
+
+def test_options_of_strategies_are_compared_by_value() -> None:
+    keys = [conversations._key_of(timedelta(seconds=n)) for n in (1, 1, 2)]
+    assert keys[0] == keys[1] != keys[2]
 
 
 class Unreferable:
@@ -402,3 +408,23 @@ def test_without_asyncio_there_is_no_thread() -> None:
         call.send(None)
     assert done.value.value.kept == (0, 1, 2, 3)
     assert counter.seen == {get_ident()}
+
+
+def test_a_message_that_has_ended_says_nothing_when_it_is_remembered() -> None:
+    for_now = {"role": "system", "content": "Be quick now.", "clear_at": "next_user_message"}
+    history = [
+        question(),
+        for_now,
+        answer(),
+        *(message for n in range(30) for message in (question(f"q{n}"), answer())),
+    ]
+    options: dict[str, Any] = {"provider": "anthropic", "counter": len, "explain": True}
+    set_memory_limit(0)
+    expected = select_messages([*history, question("last")], 300, **options)
+    set_memory_limit(DEFAULT_LIMIT)
+    select_messages(history[:-2], 300, **options)
+    found = select_messages([*history, question("last")], 300, **options)
+    assert (found.messages, found.dropped) == (expected.messages, expected.dropped)
+    assert found.report is not None
+    assert expected.report is not None
+    assert (found.report.included, found.report.excluded) == (expected.report.included, expected.report.excluded)

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from pycupel import wire
 from pycupel.messages import MessageSelection, select_messages, set_memory_limit
 from pycupel.messages.conversations import DEFAULT_LIMIT
 from pycupel.messages.providers import PROVIDERS
 from tests.messages.chats import small_talk
-from tests.messages.histories import WRITERS, Exchange
+from tests.messages.histories import WRITERS, Exchange, Message
 from tests.messages.stand_ins import as_object
 
 
@@ -140,3 +141,61 @@ def test_a_memory_has_a_short_repr() -> None:
     memory = select_messages(small_talk(60), 600, counter="estimator").memory
     assert repr(memory) == "<Memory: 2 points, 120 messages counted by estimator (pycupel 2)>"
     assert repr(memory.stored()) == "<Memory: 2 points, stored>"
+
+
+class Model(BaseModel, extra="allow"):
+    """A message of a library that is built with Pydantic."""
+
+    role: str
+    content: Any = None
+    name: str | None = None
+
+    @property
+    def refusal(self) -> str | None:
+        return "No." if self.content is None else None
+
+
+class Dynamic(BaseModel):
+    """A message that finds its attributes by itself."""
+
+    role: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "content":
+            return "said"
+        raise AttributeError(name)
+
+
+def test_models_of_pydantic_are_read_like_dicts() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    history: list[Message] = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "text", "tool_call_id": "c1"},
+        {"role": "assistant", "refusal": "No."},
+        {"role": "user", "content": "said"},
+    ]
+    models: list[Any] = [Model(**{k: v for k, v in each.items() if k != "refusal"}) for each in history[:-1]]
+    models.append(Dynamic(role="user"))
+    known = PROVIDERS["openai"]
+    for one, other in zip(known.read(history), known.read(models), strict=True):
+        assert (one.role, one.text, one.tokens, one.calls, one.results) == (
+            other.role,
+            other.text,
+            other.tokens,
+            other.calls,
+            other.results,
+        )
+
+
+def test_models_of_pydantic_are_recognised_by_what_they_hold() -> None:
+    def models(last: str) -> list[Any]:
+        made: list[dict[str, Any]] = [
+            {"role": "user", "content": "Go.", "more": ["a"]},
+            {"role": "assistant", "content": "So.", "more": last},
+        ]
+        return [Model(**each) for each in made]
+
+    first = select_messages(models("a"), 600, counter=len)
+    assert select_messages(models("a"), 600, counter=len, previous=first).notes == ()
+    assert len(select_messages(models("b"), 600, counter=len, previous=first).notes) == 1

@@ -77,13 +77,10 @@ class _Weak:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
         mine = self._ref[0]()
         # What has died equals nothing, because another object may have got its address.
-        if mine is None or not isinstance(other, _Weak):
-            return False
-        return mine is other._ref[0]() and self._ref[1] is other._ref[1]
+        is_alive = mine is not None
+        return is_alive and isinstance(other, _Weak) and mine is other._ref[0]() and self._ref[1] is other._ref[1]
 
 
 @lru_cache(maxsize=512)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import CupelError
-from pycupel.fields import as_json, as_plain, is_list, is_mapping
+from pycupel.fields import as_json, is_list, is_mapping, members_of
 from pycupel.messages.history import History, bare_view
 from pycupel.messages.options import Options
 from pycupel.messages.overlay import ResultText
@@ -46,7 +46,7 @@ def _without_cache_control(value: Any, removed: list[Any]) -> Any:
         return value
     if is_list(value):
         return [_without_cache_control(each, removed) for each in value]
-    plain = value if is_mapping(value) else as_plain(value)
+    plain = value if is_mapping(value) else members_of(value)
     if not is_mapping(plain):
         return plain
     if _CACHE_CONTROL in plain:

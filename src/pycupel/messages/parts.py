@@ -27,6 +27,7 @@ from pycupel.fields import (
     is_filled,
     is_list,
     is_mapping,
+    present,
     rewritten,
     text_of,
 )
@@ -471,7 +472,9 @@ def _text(value: Any) -> str:
 
 
 def _members(node: Any) -> Mapping[str, Any]:
-    return node if node.__class__ is dict or is_mapping(node) else {name: attribute(node, name) for name in FIELDS}
+    if node.__class__ is dict or is_mapping(node):
+        return node
+    return {name: attribute(node, name) for name in present(node, FIELDS)}
 
 
 def _known(members: Mapping[str, Any]) -> list[str]:

@@ -210,8 +210,7 @@ def _count(options: Any, screen: Screen) -> int:
 
     check_files(options.files)
     # A counter that is named goes before that of the model.
-    is_named = options.counter != "auto" or options.model is None
-    counter = get_counter(options.counter if is_named else options.model)
+    counter = get_counter(options.model if options.model and options.counter == "auto" else options.counter)
     sizes = [(path, _size(path, options, counter)) for path in options.files]
     total, reply = sum(size.tokens for _, size in sizes), sum(size.reply for _, size in sizes)
     counters = [counter for _, size in sizes for counter in size.counters]

@@ -257,7 +257,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     selection = select(messages, 3_500, "openai", shorten="results", keep=0, stable=False)
     # log_1.txt was read three times.
     assert [each.index for each in selection.shortened] == [2, 6]
-    assert texts_of(selection)[2] == "[result left out: 40 lines, 483 tokens; again with read_file(log_1.txt)]"
+    assert texts_of(selection)[2] == "[result left out: 40 lines, 483 tokens, read_file log_1.txt]"
     assert selection.dropped == ()
     assert selection.cut is not None
     assert selection.cut.removed == sum(each.original_tokens - each.tokens for each in selection.shortened)
@@ -310,8 +310,8 @@ def test_old_pictures_become_stubs_first() -> None:
     messages[16]["content"][0]["content"] = [PICTURE]
     selection = select(messages, 5_000, "anthropic", shorten="results")
     said = [message["content"][0].get("content") for message in selection.messages[1:]]
-    assert said[1] == "a screenshot\n[picture or file left out: 1,600 tokens; again with read_file(log_0.txt)]"
-    assert said[3] == "[picture or file left out: 1,600 tokens; again with read_file(log_1.txt)]"
+    assert said[1] == "a screenshot\n[picture or file left out: 1,600 tokens, read_file log_0.txt]"
+    assert said[3] == "[picture or file left out: 1,600 tokens, read_file log_1.txt]"
     assert said[15] == [PICTURE]
     assert [each.index for each in selection.shortened] == [2, 4]
 

@@ -20,40 +20,40 @@ def stub(metadata: dict[str, Any], content: str = "line\n" * 200) -> str:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "again"),
+    ("metadata", "origin"),
     [
         ({}, ""),
-        ({"call": {"name": "Read", "arguments": {"file_path": "a.py"}}}, "; again with Read(a.py)"),
+        ({"call": {"name": "Read", "arguments": {"file_path": "a.py"}}}, ", Read a.py"),
         (
             {"call": {"name": "Read", "arguments": {"offset": 10, "file_path": "a.py", "limit": 200}}},
-            "; again with Read(a.py, offset=10, limit=200)",
+            ", Read a.py, offset=10, limit=200",
         ),
         (
             {"call": {"name": "Read", "arguments": {"file_path": "a.py", "pages": "1\n2", "all": True, "x": None}}},
-            "; again with Read(a.py, pages=1 2, all=True)",
+            ", Read a.py, pages=1 2, all=True",
         ),
         (
             {"call": {"name": "Write", "arguments": {"file_path": "a.py", "content": "x" * 21, "mode": 420}}},
-            "; again with Write(a.py, mode=420)",
+            ", Write a.py, mode=420",
         ),
         (
             {"call": {"name": "f", "arguments": {"id": "a", **{f"number_{i}": i for i in range(9)}}}},
-            "; again with f(a)",
+            ", f a",
         ),
-        ({"call": {"name": "f", "arguments": {"a": 10**5000}}}, "; again with f(<5001 digits>)"),
-        ({"call": {"name": "f", "arguments": {"a": [1]}}}, "; again with f()"),
-        ({"call": {"name": "bash", "arguments": '{"command": "ls -l"}'}}, "; again with bash(ls -l)"),
-        ({"call": {"name": "go", "arguments": "not json"}}, "; again with go(not json)"),
-        ({"call": {"name": "add", "arguments": {"a": 3}}}, "; again with add(3)"),
-        ({"call": {"name": "now", "arguments": None}}, "; again with now()"),
-        ({"call": {"name": 3}, "url": "https://x"}, "; url: https://x"),
-        ({"path": "", "id": 7}, "; id: 7"),
+        ({"call": {"name": "f", "arguments": {"a": 10**5000}}}, ", f <5001 digits>"),
+        ({"call": {"name": "f", "arguments": {"a": [1]}}}, ", f"),
+        ({"call": {"name": "bash", "arguments": '{"command": "ls -l"}'}}, ", bash ls -l"),
+        ({"call": {"name": "go", "arguments": "not json"}}, ", go not json"),
+        ({"call": {"name": "add", "arguments": {"a": 3}}}, ", add 3"),
+        ({"call": {"name": "now", "arguments": None}}, ", now"),
+        ({"call": {"name": 3}, "url": "https://x"}, ", url: https://x"),
+        ({"path": "", "id": 7}, ", id: 7"),
         ({"id": True}, ""),
-        ({"key": "a\nb"}, "; key: a b"),
+        ({"key": "a\nb"}, ", key: a b"),
     ],
 )
-def test_it_says_what_it_was_how_large_and_how_to_get_it_again(metadata: dict[str, Any], again: str) -> None:
-    assert stub(metadata) == f"[ToolOutput left out: 200 lines, 900 tokens{again}]"
+def test_it_says_what_it_was_how_large_and_where_it_came_from(metadata: dict[str, Any], origin: str) -> None:
+    assert stub(metadata) == f"[ToolOutput left out: 200 lines, 900 tokens{origin}]"
 
 
 @pytest.mark.parametrize("end", ["", "\n"])

@@ -344,6 +344,14 @@ def test_own_functions_count() -> None:
     assert "lambda" in get_counter(lambda text: 7).name
 
 
+def test_a_function_of_no_module_counts() -> None:
+    """As in a notebook or a template that is executed without a name."""
+    made: dict[str, Any] = {"__name__": None}
+    exec("def letters(text): return len(text)", made)  # noqa: S102 - written here
+    counter = get_counter(made["letters"])
+    assert counter.direct("four") == 4
+
+
 def test_own_objects_count_and_say_how_well() -> None:
     """`margin_percent` and `count_batch` are theirs if they have them."""
     counter = get_counter(WordCounter())

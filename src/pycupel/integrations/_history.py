@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.observers import called_by, unobserved
 from pycupel.documents import DocumentItem, read_documents
-from pycupel.messages import Dropped, MessageSelection, ShortenedMessage, select_messages
+from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
@@ -159,7 +159,7 @@ class HookOptions(TypedDict, total=False):
     pin: Callable[[Any], bool]
     """Called with each of the library's own messages; returns whether it must stay."""
 
-    shorten: Literal["results"] | Shortener | None
+    shorten: Literal["results"] | Shortener | Shorten | None
     """"results" shortens tool results before they are dropped; or your own shortener."""
 
     keep: int

@@ -7,6 +7,8 @@
 | `lint_messages` | finds what the provider would reject |
 | `count_messages` | counts the tokens of a request as the provider will |
 | `tokens_by_kind` | counts the tokens of each kind of message |
+| `recall` | gives back the original text of a result that was shortened |
+| `recall_tool` | the definition of the tool with which a model asks for it |
 | `to_items` | returns the history as items, for your own pipeline |
 | `set_memory_limit` | sets how much this process remembers of conversations, to be fast |
 | `clear_caches` | forgets it |
@@ -19,8 +21,9 @@ from __future__ import annotations
 from pycupel.messages.api import aselect_messages, lint_messages, select_messages, to_items
 from pycupel.messages.conversations import clear_caches, set_memory_limit
 from pycupel.messages.counting import Usage, count_messages, tokens_by_kind
-from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
+from pycupel.messages.options import ProviderName, ResolvedProviderName, Shorten, TooLarge, UnitName
 from pycupel.messages.providers._base import Finding
+from pycupel.messages.recall import recall, recall_tool
 from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "MessageSelection",
     "ProviderName",
     "ResolvedProviderName",
+    "Shorten",
     "ShortenedMessage",
     "TooLarge",
     "UnitName",
@@ -39,6 +43,8 @@ __all__ = [
     "clear_caches",
     "count_messages",
     "lint_messages",
+    "recall",
+    "recall_tool",
     "select_messages",
     "set_memory_limit",
     "to_items",

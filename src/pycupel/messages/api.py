@@ -22,6 +22,7 @@ from pycupel.messages.options import (
     Options,
     Pin,
     ProviderName,
+    Shorten,
     Summarize,
     TooLarge,
     UnitName,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
         system: Any
         tools: Iterable[Any] | None
         stable: bool
-        shorten: Literal["results"] | Shortener | None
+        shorten: Literal["results"] | Shortener | Shorten | None
         keep: int
         exclude: Collection[str]
         summarize: Summarize | None
@@ -99,7 +100,7 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
-    shorten: Literal["results"] | Shortener | None = None,
+    shorten: Literal["results"] | Shortener | Shorten | None = None,
     keep: int = DEFAULT_KEEP,
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
@@ -123,7 +124,7 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
-    shorten: Literal["results"] | Shortener | None = None,
+    shorten: Literal["results"] | Shortener | Shorten | None = None,
     keep: int = DEFAULT_KEEP,
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
@@ -161,7 +162,8 @@ def select_messages(
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
         shorten: "results" shortens tool results to key lines, then to stubs, before they are dropped; or pass your own
-            shortener. None uses the policy's, if it has one.
+            shortener, or `Shorten(...)`, which also says whether shortened results can be recalled. None uses the
+            policy's, if it has one.
         keep: How many of the newest results stay whole while they fit.
         exclude: The names of tools whose results are never shortened.
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -23,6 +23,7 @@ from pycupel.pipeline.policy import Policy, as_policy
 from pycupel.protocols import Scorer, Shortener, Slicer, checked_shortener
 from pycupel.scorers._traits import bind_query
 from pycupel.text import quoted
+from pycupel.values import hold, sealed
 
 ResolvedProviderName: TypeAlias = Literal[
     "openai", "responses", "anthropic", "gemini", "mistral", "converse", "interactions"
@@ -41,8 +42,43 @@ TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
 DEFAULT_KEEP = 3
 """How many of the newest results stay whole by default."""
 
+RECALL_TOOL = "recall_result"
+"""The usual name of the tool that gives shortened results back."""
+
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
 Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Shorten:
+    """How `select_messages` shortens tool results: `shorten=Shorten(recall=True)`.
+
+    Raises:
+        TypeError: a field has the wrong type.
+        InvalidArgumentError: `keep` is negative, or `recall` is an empty name.
+    """
+
+    shortener: Any = "results"
+    """"results" for the usual one, or a shortener."""
+
+    _: KW_ONLY
+    keep: int = DEFAULT_KEEP
+    """How many of the newest results stay whole while they fit."""
+
+    exclude: Iterable[str] = ()
+    """The names of tools whose results are never shortened."""
+
+    recall: bool | str = False
+    """Whether shortened results name a handle, with which a tool gives the original back; or the name of that tool,
+    which is "recall_result" for True. Offer it with `recall_tool`, and answer its calls with `recall`.
+    """
+
+    def __post_init__(self) -> None:
+        checked_count("keep", self.keep, InvalidArgumentError)
+        hold(self, exclude=checked_tools(self.exclude))
+        if not isinstance(self.recall, bool) and not checked_str("recall", self.recall):
+            raise InvalidArgumentError("recall must not be an empty name", argument="recall", value=self.recall)
 
 
 class Shortening(NamedTuple):
@@ -62,6 +98,9 @@ class Shortening(NamedTuple):
 
     to_fit: bool
     """Whether results that must stay are shortened if they do not fit."""
+
+    recall: str = ""
+    """The name of the tool that gives results back; empty if there is none, and shortened results name no handle."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +169,13 @@ def check_options(
         TypeError: an option has the wrong type.
         InvalidArgumentError: an option has an invalid value.
     """
+    recalled: bool | str = False
+    if isinstance(shorten, Shorten):
+        if keep != DEFAULT_KEEP or exclude != ():
+            raise InvalidArgumentError(
+                "keep and exclude are fields of Shorten; pass them there", argument="shorten", value=shorten
+            )
+        shorten, keep, exclude, recalled = shorten.shortener, shorten.keep, shorten.exclude, shorten.recall
     checked = as_policy(policy)
     text = None if query is None else checked_str("query", query)
     shortener = checked.shorten if shorten is None else shorten
@@ -137,13 +183,13 @@ def check_options(
     names_of_large: tuple[TooLarge, ...] = get_args(TooLarge)
     large = usual if too_large is None else checked_name("too_large", too_large, names_of_large)
     newest = checked_count("keep", keep, InvalidArgumentError)
-    names = enumerate(checked_iterable("exclude", "names of tools", exclude))
-    excluded = frozenset(checked_str(f"exclude[{i}]", each) for i, each in names)
+    excluded = frozenset(checked_tools(exclude))
     shortening: Shortening | None = None
     notes: tuple[str, ...] = ()
     if shortener is not None or large == "shorten":
         at_cuts = shortener is not None
-        shortening = Shortening(_shortener(shortener), newest, excluded, at_cuts=at_cuts, to_fit=large == "shorten")
+        tool = RECALL_TOOL if recalled is True else recalled or ""
+        shortening = Shortening(_shortener(shortener), newest, excluded, at_cuts, large == "shorten", tool)
     else:
         # These options are only for results that are shortened.
         unused = [name for name, is_set in (("keep", newest != DEFAULT_KEEP), ("exclude", excluded)) if is_set]
@@ -168,6 +214,12 @@ def check_options(
         checked_bool("explain", explain),
         notes,
     )
+
+
+def checked_tools(exclude: Any) -> tuple[str, ...]:
+    """Return the names of tools whose results are never shortened."""
+    names = enumerate(checked_iterable("exclude", "names of tools", exclude))
+    return tuple([checked_str(f"exclude[{i}]", each) for i, each in names])
 
 
 def _shortener(shorten: Any) -> Shortener:

@@ -192,6 +192,32 @@ class MessageSelection(Generic[M]):
         """The number of messages in the caller's list."""
         return len(self.kept) + len(self.dropped)
 
+    def recall(self, id: str, *, lines: str | None = None, match: str | None = None) -> str:  # noqa: A002 - as in `recall`
+        """Return the original text of a result that was shortened, as `pycupel.messages.recall` does.
+
+        At most a quarter of the window is returned; a last line then says what is left, and how to ask for it.
+
+        Args:
+            id: What stands in place of the result.
+            lines: Only these lines, from 1 on: "200-260", "200-" or "200".
+            match: Only the lines that contain this word.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            InvalidArgumentError: there is no such result, `lines` is no range of lines, or the selection was stored,
+                so that it does not have the messages.
+        """
+        from pycupel.messages.recall import recall_within  # noqa: PLC0415 - few callers shorten results
+
+        count = self.memory.count
+        if count is None:
+            raise InvalidArgumentError(
+                "a selection that was stored does not have the messages; use pycupel.messages.recall(messages, id)",
+                argument="id",
+                value=id,
+            )
+        return recall_within(self.usage.window, count, self.source, id, self.provider, lines, match)
+
     def __repr__(self) -> str:
         documents = ""
         if self.documents or self.dropped_documents:

@@ -13,9 +13,13 @@ enough, are never dropped for it. A shortened result stays as it is; a later cut
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
 from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
@@ -40,6 +44,7 @@ from pycupel.shorten.superseded import superseded_by
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
 
+_ID = re.compile(r"[\w.:|-]{1,200}", re.ASCII)
 _ERROR_STARTS = ("error", "exception", "traceback")
 
 
@@ -63,6 +68,9 @@ class Result(NamedTuple):
 
     call: ToolCall
     """The call."""
+
+    handle: str
+    """What it is recalled by."""
 
     outdated_at: int | None = None
     """The index of the message whose result outdates it; None if there is none."""
@@ -92,19 +100,39 @@ def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, 
 
 def _failed(part: Part) -> bool:
     """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
-    text = part.text if part.said is None else part.said
-    return part.failed or text.lstrip()[:9].lower().startswith(_ERROR_STARTS)
+    return part.failed or result_text(part).lstrip()[:9].lower().startswith(_ERROR_STARTS)
+
+
+def with_handles(
+    results: Iterable[tuple[MessageView, Part, ToolCall]],
+) -> Iterator[tuple[str, MessageView, Part, ToolCall]]:
+    """Add what each result is recalled by: the id of its call, or a hash of its text.
+
+    The hash is for calls without an id, which are told apart by where they are, and for ids that an earlier result has.
+    It depends on nothing after the result, so that it stays the same when the history grows.
+    """
+    seen: set[str] = set()
+    for view, part, call in results:
+        is_id = isinstance(part.id, str) and _ID.fullmatch(part.id)
+        handle = part.id if is_id and part.id not in seen else ""
+        seen.add(handle)
+        yield handle or f"r{sha256(result_text(part).encode(errors='replace')).hexdigest()[:8]}", view, part, call
+
+
+def result_text(part: Part) -> str:
+    """Return what the tool said."""
+    return part.text if part.said is None else part.said
 
 
 def find_results(history: History) -> list[Result]:
     """Find all results of a history that may be shortened, in message order."""
     found: list[Result] = []
-    for view, part, call in answered_calls(history.whole_views):
+    for handle, view, part, call in with_handles(answered_calls(history.whole_views)):
         n = view.message_index
         if part.said is not None and history.unit_of[n] not in history.broken:
             # As `results_in` numbers them, which is how a stored selection names them.
             number = found[-1].number + 1 if found and found[-1].message == n else 0
-            found.append(Result(history.unit_of[n], n, number, part, call))
+            found.append(Result(history.unit_of[n], n, number, part, call, handle))
     later = superseded_by([result.call for result in found])
     return [
         result if by is None else result._replace(outdated_at=found[by].message)
@@ -112,9 +140,34 @@ def find_results(history: History) -> list[Result]:
     ]
 
 
-def stub_of(result: Result, tokens: int) -> str:
-    """Write one line in place of a result with this many tokens."""
-    return stub_text("result", result.part.said or "", tokens, _origin(result))
+def stub_of(result: Result, tokens: int, recall: str) -> str:
+    """Write one line in place of a result with this many tokens, which a tool of this name gives back, if any."""
+    handle = _call_of(recall, result) if recall else ""
+    return stub_text("result", result.part.said or "", tokens, _origin(result), handle)
+
+
+def with_handle(text: str, result: Result, recall: str) -> str:
+    """Add to a shorter text how to get the whole one. JSON stays JSON, and lines of JSON such lines."""
+    handle = _call_of(recall, result)
+    if handle in text or json.dumps(handle)[1:-1] in text:
+        # The text was shortened before.
+        return text
+    member = f'"...": {json.dumps(f"the whole result: {handle}")}'
+    stripped = text.rstrip()
+    with suppress(ValueError):
+        whole = json.loads(stripped)
+        if isinstance(whole, list):
+            return f"{stripped[:-1]}{', ' if whole else ''}{{{member}}}]"
+        if isinstance(whole, dict) and "..." not in whole:
+            return f"{stripped[:-1]}{', ' if whole else ''}{member}}}"
+    with suppress(ValueError):
+        json.loads(stripped.rpartition("\n")[2])
+        return f"{stripped}\n{{{member}}}"
+    return f"{stripped}\n[the whole result: {handle}]"
+
+
+def _call_of(recall: str, result: Result) -> str:
+    return f"{recall}({json.dumps(result.handle)})"
 
 
 def without_media(result: Result, tokens: int) -> str:
@@ -195,6 +248,7 @@ def ladder_of(
     shortener: Shortener,
     context: ShortenContext,
     more: Sequence[Shortener] = (),
+    recall: str = "",
 ) -> Ladder:
     """Make the ladder of a unit.
 
@@ -205,6 +259,7 @@ def ladder_of(
         shortener: Makes the versions.
         context: The competing items, and the counter.
         more: Shorteners that make further versions.
+        recall: The name of the tool that gives results back; empty if there is none.
     """
     total = BASE_WORTH + SPOKEN_WEIGHT * said
     rungs: dict[Key, Sequence[_Step]] = {}
@@ -218,7 +273,10 @@ def ladder_of(
                 (each, own.whole * each.tokens / item.tokens) for each in item_versions(other, item, context).shorter
             ]
         versions = [(each.tokens, units * weight, each.content) for each, units in made]
-        stub = stub_of(result, item.tokens)
+        if recall:
+            texts = [(with_handle(text, result, recall), worth) for _, worth, text in versions]
+            versions = [(context.count(item, text), worth, text) for text, worth in texts]
+        stub = stub_of(result, item.tokens, recall)
         versions.append((context.count(item, stub), min(STUB_WORTH, own.whole) * weight, stub))
         steps = list(_steps(result.key, item.tokens, own.whole * weight, versions))
         total += own.whole * weight
@@ -285,7 +343,7 @@ def _shorten_first(
         is_old = result.outdated_at is not None and result.outdated_at < end
         media = 0 if result.number in overlay.texts.get(result.message, {}) else result.part.beside
         if is_old or media:
-            text = stub_of(result, tokens) if is_old else without_media(result, media)
+            text = stub_of(result, tokens, shortening.recall) if is_old else without_media(result, media)
             if overlay.count(text) < tokens:
                 texts[result.key] = text
     overlay.say(texts)
@@ -316,7 +374,7 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
         return
     free = [result for result in results if _can_shorten(overlay, shortening, result)]
     heads = [HeadAndTail(each) for each in (space, space // 2, space // 4) if each > 0]
-    ladders = _ladders(overlay, shortening.shortener, units, free, (), end, heads)
+    ladders = _ladders(overlay, shortening, units, free, (), end, heads)
     least = sum([ladder.least for ladder in ladders.values()])
     goal = min(space, room.target_for(least))
     spare = goal - least
@@ -335,7 +393,7 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     for result in free:
         if overlay.tokens_of(must, end) <= space:
             return
-        stub = stub_of(result, _tokens(overlay, result))
+        stub = stub_of(result, _tokens(overlay, result), shortening.recall)
         if overlay.count(stub) < _tokens(overlay, result):
             overlay.say({result.key: stub})
 
@@ -360,7 +418,7 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
         return cut(overlay, room, options, offer)
     scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
     staying = [i for i in offer.units if i in offer.pinned]
-    ladders = _ladders(overlay, shortening.shortener, units, free, staying, end)
+    ladders = _ladders(overlay, shortening, units, free, staying, end)
     required = _required(overlay, ladders, {result.unit for result in newest if result.key in kept}, limit)
     # Results that report errors stay whole if it is enough to shorten the others.
     errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
@@ -423,7 +481,7 @@ _REMEMBERED_LINES = 2**16
 
 def _ladders(
     overlay: Overlay,
-    shortener: Shortener,
+    shortening: Shortening,
     units: Sequence[int],
     free: Sequence[Result],
     staying: Sequence[int],
@@ -434,14 +492,14 @@ def _ladders(
 
     Args:
         overlay: The history.
-        shortener: Makes the versions.
+        shortening: How to make the versions.
         units: The units.
         free: Their results that may be shortened.
         staying: The units whose texts stay anyway.
         end: The number of messages.
         more: Shorteners that make further versions.
     """
-    history = overlay.history
+    history, shortener, recall = overlay.history, shortening.shortener, shortening.recall
     own: dict[int, list[tuple[Result, ContextItem]]] = {}
     for result in free:
         item = ContextItem(_text(overlay, result) or " ", _tokens(overlay, result))
@@ -466,7 +524,9 @@ def _ladders(
     context.memo |= overlay.memo
     units_said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
     sizes = {i: overlay.tokens_of([i], end) for i in units}
-    return {i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more) for i in units}
+    return {
+        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall) for i in units
+    }
 
 
 def _choose(

@@ -212,7 +212,7 @@ _LONGEST_OTHERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """Replaces an item by one line: what it was, how large it was, and how to get it again.
+    """Replaces an item by one line: what it was, how large it was, and where it came from.
 
     For the result of a call, that is the name of the call with its main argument, and with others if they are few and
     short. They are read from `call` in the item's metadata, with `name` and `arguments`. Without it, its `key`, `path`,
@@ -226,18 +226,21 @@ class Stub:
         return [make_version(item, text, tokens, "Stub()")] if tokens < item.tokens else []
 
 
-def stub_text(what: str, content: str, tokens: int, origin: str) -> str:
-    """Write the line: `[ToolOutput left out: 120 lines, 3,400 tokens; again with Read(src/app.py)]`."""
+def stub_text(what: str, content: str, tokens: int, origin: str, handle: str = "") -> str:
+    """Write the line: `[result left out: 120 lines, 3,400 tokens, Read src/app.py; recall_result("toolu_17")]`.
+
+    It never asks to repeat the call: an agent that obeys would call, and fill its window, again and again.
+    """
     lines = content.count("\n") + (not content.endswith("\n"))
     size = f"{lines:,} lines, {tokens:,} tokens" if lines > 1 else f"{tokens:,} tokens"
-    return f"[{what} left out: {size}{f'; {origin}' if origin else ''}]"
+    return f"[{what} left out: {size}{f', {origin}' if origin else ''}{f'; {handle}' if handle else ''}]"
 
 
 def call_origin(name: str, arguments: Any) -> str:
-    """Say how to get a result again: the name of the call, its main argument, and others if they are few and short."""
+    """Say what a call was: its name, its main argument, and others if they are few and short."""
     main, others = arguments_of(arguments)
     shown = "".join([f", {_line(key)}={_line(value)}" for key, value in others.items() if len(value) <= _SHORT])
-    return f"again with {_line(name)}({_line(main)}{shown if len(shown) <= _LONGEST_OTHERS else ''})"
+    return f"{_line(name)}{f' {_line(main)}' if main else ''}{shown if len(shown) <= _LONGEST_OTHERS else ''}"
 
 
 def _origin(item: ContextItem) -> str:

@@ -84,7 +84,7 @@ class Counter:
     @property
     def direct(self) -> Callable[[str], int]:
         """The function itself if it is one of this package's, whose counts need no check; else the counter."""
-        is_ours = getattr(self.function, "__module__", "").startswith("pycupel.tokens.")
+        is_ours = (getattr(self.function, "__module__", None) or "").startswith("pycupel.tokens.")
         return self.function if is_ours else self
 
     def _checked(self, tokens: Any) -> int:

@@ -338,8 +338,11 @@ class PromptPlacer(IndexedPlacer):
         self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
     ) -> list[int]:
         """Put the question last, and everything else before it."""
-        kinds = [item.kind.key for item in items]
-        messages = [i for i, kind in enumerate(kinds) if kind == _MESSAGE]
+        kinds = {item.kind.key for item in items}
+        if kinds.isdisjoint(_TALK_ONLY):
+            # Most selections are documents alone.
+            return place_by_index(self.inner, items, scores, positions)
+        messages = [i for i, item in enumerate(items) if item.kind.key == _MESSAGE]
         talk_only = _TALK_ONLY.issuperset(kinds)
         framed = self._all_framed if talk_only else self._framed
         question = self._question(messages, items, scores, positions, talk_only=talk_only) if messages else None

@@ -228,9 +228,7 @@ async def aselect(
     scored = [item for item in prepared.candidates if not item.pinned and item.tokens >= 0]
     pipeline = prepared.pipeline
     scorer = await awaiting(pipeline.scorer if query is None else pipeline.for_query(query).scorer, scored)
-    if query is None or scorer is not pipeline.scorer:
-        prepared = prepared._replace(pipeline=replace(pipeline, scorer=scorer))
-    return _run(prepared, query, collector)
+    return _run(prepared._replace(pipeline=replace(pipeline, scorer=scorer)), query, collector)
 
 
 class _Prepared(NamedTuple):

@@ -138,7 +138,6 @@ def test_shares_by_a_metadata_key_and_their_notes() -> None:
 
 
 def test_another_inner_slicer_is_asked_and_not_overruled() -> None:
-    """Only for `GreedySlice` is what still fits added."""
     slicer = QuotaSlice([QuotaEntry.each(cap=50)], MinScoreSlice(GreedySlice(), 0.65), by="metadata:file")
     assert contents(slicer, budget=100) == ["a 0", "a 1", "a 2", "b 3"]
 

@@ -10,7 +10,6 @@ from itertools import compress
 from typing import ClassVar, NamedTuple
 
 from pycupel.errors import SlicerConfigError
-from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.budget import percent_of
 from pycupel.model.checks import BOOLEAN, rule
@@ -145,8 +144,6 @@ class QuotaSlice(DelegatingSlicer):
         outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
         if self.redistribute:
             self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
-            if self.by != "kind" and type(self.inner) is GreedySlice:
-                _fill(shares, outcomes, items, scores, budget.target_tokens)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -302,29 +299,6 @@ class QuotaSlice(DelegatingSlicer):
 def redistributes(slicer: QuotaSlice) -> bool:
     """Whether a slicer offers unused tokens again by default: shares by token mass say little about sources."""
     return slicer.by != "kind"
-
-
-def _fill(
-    shares: dict[Key, _Share],
-    outcomes: dict[Key, IndexSlice],
-    items: Sequence[ContextItem],
-    scores: Sequence[float],
-    target: int,
-) -> None:
-    """Add whatever still fits under its cap and the target, the best first.
-
-    Sharing the rest goes through the groups once, and a later group may leave room that an earlier one could use.
-    """
-    used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
-    rest = target - sum(used.values())
-    group = {i: key for key, share in shares.items() for i in share.members}
-    taken = {i for outcome in outcomes.values() for i in outcome.selected}
-    for i in descending(scores):
-        key, tokens = group[i], items[i].tokens
-        if i not in taken and tokens <= rest and 0 < shares[key].cap >= used[key] + tokens:
-            outcomes[key].selected.append(i)
-            used[key] += tokens
-            rest -= tokens
 
 
 def _check_percentages(slicer: object) -> None:

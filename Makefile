@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-engines fuzz soak mutate format format-check lint types layers bench quality conformance \
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-integrations-large test-engines fuzz soak mutate format format-check lint types layers bench quality conformance \
 	conformance-page models sdk-types wheel-smoke clean
 
 help: ## show this help
@@ -53,6 +53,10 @@ test-pythons: setup ## run the tests on Python 3.11, 3.12 and 3.13
 
 test-integrations: setup ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
+
+test-integrations-large: setup ## run the hooks for LiteLLM, with its proxy, and for crewAI, which are too large for CI
+	@sh tools/test_integrations.sh d
+	@sh tools/test_integrations.sh e
 
 test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.integrations._history import Entries, HistorySelector, media_block, model_called
+from pycupel.integrations._history import Entries, HistorySelector, media_block, model_called, openai_part
 from pycupel.messages.providers._writing import Call, MessagePart, text
 from tests.integrations.test_history import count_words
 
@@ -101,3 +101,49 @@ def test_a_model_is_known_by_its_name(name: str | None, kinds: list[str], expect
 def test_a_file_is_known_by_its_type() -> None:
     types = ("image/png", "audio/wav", "application/pdf", None)
     assert [media_block(each)["type"] for each in types] == ["image_url", "input_audio", "file", "file"]
+
+
+# --- messages of OpenAI's shape
+
+
+class Dumped:
+    """An object as a library returns it."""
+
+    def __init__(self, **fields: Any) -> None:
+        self._fields = fields
+
+    def model_dump(self, *, exclude_none: bool) -> dict[str, Any]:
+        assert exclude_none
+        return self._fields
+
+
+THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "abc"}
+CALL = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"key": "k"}'}}
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"role": "developer", "content": "Be brief."}, MessagePart("system", [text("Be brief.")])),
+        ({"role": "user", "content": [{"type": "image_url"}]}, MessagePart("user", [{"type": "image_url"}])),
+        (
+            {"role": "assistant", "content": None, "tool_calls": [CALL], "thinking_blocks": [THINKING]},
+            MessagePart("assistant", [THINKING], [Call("c", "look_up", '{"key": "k"}')]),
+        ),
+        (
+            Dumped(role="tool", tool_call_id="c", name="look_up", content="found"),
+            MessagePart("tool", [text("found")], answers="c", tool="look_up"),
+        ),
+        ({"role": "user", "content": "Hi", "thinking_blocks": [THINKING]}, MessagePart("user", [text("Hi")])),
+    ],
+)
+def test_a_message_of_openais_shape_is_read_whoever_it_is_sent_to(message: Any, expected: MessagePart) -> None:
+    assert openai_part(message) == expected._replace(calls=list(expected.calls))
+
+
+def test_messages_of_openais_shape_are_trimmed() -> None:
+    old = [{"role": role, "content": "word " * 60} for role in ("user", "assistant") * 4]
+    messages = [*old, {"role": "user", "content": "Well?"}]
+    found = HistorySelector(200, {"counter": count_words}).send_openai(messages, model=model_called("claude-x"))
+    assert 0 < len(found) < 9
+    assert found[-1] is messages[-1]

@@ -18,6 +18,8 @@ LIBRARIES = [
     ("google_adk", "google", "google-adk"),
     ("agent_framework", "agent_framework", "agent-framework"),
     ("strands", "strands", "strands"),
+    ("litellm", "litellm", "litellm"),
+    ("crewai", "crewai", "crewai"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The blocks of the page about hooks, by heading. They need libraries, so no other test runs them."""
+"""The blocks of the pages about hooks, by title or heading. They need libraries, so no other test runs them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any
 __all__ = ["blocks_under", "headings_with_blocks", "run_blocks"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
+PAGES = PAGE.with_suffix("")
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def _sections() -> dict[str, list[str]]:
     _, *sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    sections += [page.read_text(encoding="utf-8").removeprefix("# ") for page in sorted(PAGES.glob("*.md"))]
     return {section.split("\n", 1)[0]: BLOCK.findall(section) for section in sections}
 
 

@@ -11,12 +11,21 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.observers import called_by, unobserved
 from pycupel.documents import DocumentItem, read_documents
+from pycupel.fields import is_mapping
 from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
 from pycupel.messages.parts import with_result_texts
-from pycupel.messages.providers._writing import MessagePart, Written, shorter_results, system_of, text, written_for
+from pycupel.messages.providers._writing import (
+    Call,
+    MessagePart,
+    Written,
+    shorter_results,
+    system_of,
+    text,
+    written_for,
+)
 from pycupel.messages.room import limits_of
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_name, suggestion
@@ -227,6 +236,31 @@ class Selected(NamedTuple):
     """The numbers of the parts of its content that are kept."""
 
 
+_ROLES: dict[Any, Any] = {
+    **dict.fromkeys(("system", "developer"), "system"),
+    "assistant": "assistant",
+    **dict.fromkeys(("tool", "function"), "tool"),
+}
+
+
+def _openai_call(call: Any) -> Call:
+    # A custom tool has an input in place of arguments.
+    called: Any = call.get("function") or call.get("custom") or {}
+    return Call(call.get("id"), called.get("name") or "", called.get("arguments") or called.get("input") or {})
+
+
+def openai_part(message: Any) -> MessagePart:
+    """Read a message of OpenAI's shape, whoever it is sent to: a dict, or an object that a library returned."""
+    shape: Any = message if is_mapping(message) else message.model_dump(exclude_none=True)
+    content = shape.get("content") or ()
+    blocks: list[Any] = [text(content)] if isinstance(content, str) else list(content)
+    calls = list(map(_openai_call, shape.get("tool_calls") or ()))
+    role = _ROLES.get(shape.get("role"), "user")
+    # Claude's thinking, as LiteLLM returns it.
+    thinking = shape.get("thinking_blocks") or () if role == "assistant" else ()
+    return MessagePart(role, [*thinking, *blocks], calls, shape.get("tool_call_id"), shape.get("name") or "")
+
+
 class Entries(NamedTuple):
     """How the messages of a library hold results, texts and calls: in a list of entries.
 
@@ -325,6 +359,11 @@ class HistorySelector:
             shapes = {m: (indices[m][0], *both) for m, _, _, *both in changes}
             self._on_selection(replace(own, shortened=_shortened(shapes.values(), options)))
         return selected
+
+    def send_openai(self, messages: Sequence[Any], **request: Any) -> list[Any]:
+        """Return what to send of messages of OpenAI's shape, whoever they are sent to."""
+        given = Request(messages=messages, parts=[[openai_part(each)] for each in messages], **request)
+        return [message for message, numbers in self.select(given) if numbers]
 
     def send(self, messages: Sequence[Any], entries: Entries, **request: Any) -> list[Any]:
         """Return what to send of messages with several entries.

@@ -79,8 +79,15 @@ def test_options_of_the_history_hooks(caplog: pytest.LogCaptureFixture) -> None:
     assert names["middleware"].name == "CupelMiddleware"
 
 
-def test_every_block_is_run_here_or_in_the_other_environment() -> None:
+def test_every_block_is_run_here_or_in_another_environment() -> None:
     assert headings_with_blocks() == {
+        "Claude Agent SDK",
+        "Google's ADK",
+        "LiteLLM",
+        "Microsoft Agent Framework",
+        "Strands Agents",
+        "crewAI",
+        "deepagents and LangGraph",
         "LangChain",
         "Pydantic AI",
         "OpenAI Agents SDK",

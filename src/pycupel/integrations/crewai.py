@@ -1,0 +1,111 @@
+"""crewAI: trim the messages that an agent sends to its model.
+
+    agent = Agent(role=role, goal=goal, backstory=backstory, llm=CupelLLM(LLM("gpt-4o"), 8_000), tools=tools)
+
+The agent's executor keeps every message.
+"""
+
+# The library may be missing when types are checked.
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Unpack
+
+from pycupel.extras import missing_extra
+from pycupel.integrations._history import HistorySelector, HookOptions, class_names, model_called
+from pycupel.tokens.limits import BudgetLike
+
+try:
+    from crewai import BaseLLM
+    from crewai.llms.base_llm import call_stop_override, call_stream_override
+    from pydantic import PrivateAttr
+except ModuleNotFoundError as error:
+    raise missing_extra(
+        error, "crewai", extra="crewai", package="crewai", purpose="pycupel.integrations.crewai"
+    ) from error
+
+__all__ = ["CupelLLM"]
+
+
+class CupelLLM(BaseLLM):
+    """Trims the messages sent to a model. The executor's own list stays as it is.
+
+    Tools and the schema of the response count. The rules are those of the model, unless `provider` is given.
+
+    Args:
+        llm: The model to call.
+        budget: The limits, or a number of tokens, as for `select_messages`.
+        options: See `HookOptions`; `pin` is called with each message.
+    """
+
+    llm_type: str = "pycupel"
+    _llm: Any = PrivateAttr()
+    _selector: Any = PrivateAttr()
+
+    def __init__(self, llm: BaseLLM, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        super().__init__(model=llm.model, provider=llm.provider, stop=list(llm.stop), is_litellm=llm.is_litellm)
+        self._llm = llm
+        self._selector = HistorySelector(budget, options, hook="crewai")
+
+    def call(
+        self, messages: Any, tools: Any = None, callbacks: Any = None, available_functions: Any = None, **kwargs: Any
+    ) -> Any:
+        """Call the model with the trimmed messages."""
+        sent = self._sent(messages, tools, kwargs)
+        with self._called():
+            return self._llm.call(sent, tools, callbacks, available_functions, **kwargs)
+
+    async def acall(
+        self, messages: Any, tools: Any = None, callbacks: Any = None, available_functions: Any = None, **kwargs: Any
+    ) -> Any:
+        """Call the model with the trimmed messages."""
+        sent = self._sent(messages, tools, kwargs)
+        with self._called():
+            return await self._llm.acall(sent, tools, callbacks, available_functions, **kwargs)
+
+    @contextmanager
+    def _called(self) -> Generator[None]:
+        """Call the model with the stop words and the streaming that crewAI has set for this call."""
+        stream = self._effective_stream()
+        with ExitStack() as stack:
+            stack.enter_context(call_stop_override(self._llm, self.stop_sequences))
+            if stream is not None:
+                stack.enter_context(call_stream_override(self._llm, stream))
+            yield
+
+    def _sent(self, messages: Any, tools: Sequence[Any] | None, kwargs: dict[str, Any]) -> Any:
+        if isinstance(messages, str):
+            return messages
+        schema = kwargs.get("response_model")
+        response = [] if schema is None else [{"name": "response", "parameters": schema.model_json_schema()}]
+        agent = kwargs.get("from_agent")
+        return self._selector.send_openai(
+            messages,
+            model=model_called(self.model, [self.provider, *class_names(self._llm)]),
+            tools=[*(tools or ()), *response],
+            conversation=None if agent is None else str(agent.id),
+        )
+
+    def supports_function_calling(self) -> bool:
+        """Whether the model takes tools."""
+        found = getattr(self._llm, "supports_function_calling", None)
+        return found is not None and found()
+
+    def supports_stop_words(self) -> bool:
+        """Whether the model takes stop words."""
+        return self._llm.supports_stop_words()
+
+    def supports_multimodal(self) -> bool:
+        """Whether the model takes images."""
+        return self._llm.supports_multimodal()
+
+    def get_context_window_size(self) -> int:
+        """Return the model's window."""
+        return self._llm.get_context_window_size()
+
+    def get_token_usage_summary(self) -> Any:
+        """Return what the model was asked and answered."""
+        return self._llm.get_token_usage_summary()

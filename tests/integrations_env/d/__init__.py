@@ -1,0 +1,1 @@
+"""In the environment with LiteLLM and its proxy. It is outside CI."""

@@ -1,0 +1,1 @@
+"""In the environment with crewAI, which needs an older MCP than anything else. It is outside CI."""

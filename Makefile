@@ -54,7 +54,7 @@ test-pythons: setup ## run the tests on Python 3.11, 3.12 and 3.13
 test-integrations: setup ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
 
-test-integrations-large: setup ## run the hooks for LiteLLM, with its proxy, and for crewAI, which are too large for CI
+test-integrations-large: setup ## run the hooks for LiteLLM and crewAI, which are too large for CI
 	@sh tools/test_integrations.sh d
 	@sh tools/test_integrations.sh e
 

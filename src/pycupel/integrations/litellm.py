@@ -1,4 +1,4 @@
-"""LiteLLM: trim the messages of requests, in a program or in the proxy.
+"""LiteLLM: trim the messages of requests.
 
     litellm.callbacks = [CupelHandler("75%")]
     response = await litellm.acompletion(model="anthropic/claude-sonnet-4-5", messages=messages)
@@ -35,7 +35,7 @@ _CHATS = frozenset({"completion", "acompletion"})
 
 
 class CupelHandler(CustomLogger):
-    """Trims the messages of `acompletion`, in a program, a router or the proxy; for `completion`, call `trim_request`.
+    """Trims the messages of `acompletion`; for `completion`, call `trim_request`.
 
     Tools and the schema of the response count. The rules are those of the request's model, unless `provider` is given.
 
@@ -49,7 +49,7 @@ class CupelHandler(CustomLogger):
         self._selector = HistorySelector(budget, options, hook="litellm")
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
-        """Return the request with the trimmed messages. The proxy calls this, too, when the deployment is known."""
+        """Return the request with the trimmed messages."""
         return self.trim_request(**kwargs) if getattr(call_type, "value", call_type) in _CHATS else None
 
     def trim_request(self, **kwargs: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Agents on LiteLLM, in a program and through its proxy, against a server that answers like Anthropic and OpenAI.
+"""Agents on LiteLLM, against a server that answers like Anthropic and OpenAI.
 
 What is checked is what was really sent.
 """
@@ -7,15 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import litellm
@@ -92,7 +85,7 @@ def _plain(message: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("handler")
-@each_provider
+@pytest.mark.parametrize("provider", ["openai"])
 def test_200_turns_in_a_small_window(provider: Any) -> None:
     with running(1) as server:
         agent = Agent(server, provider)
@@ -186,71 +179,3 @@ def test_other_calls_are_left_alone() -> None:
     handler = CupelHandler(BUDGET, counter=count_words)
     assert asyncio.run(handler.async_pre_call_deployment_hook({"input": "text"}, "aembedding")) is None
     assert handler.trim_request(model="gpt-4o") == {"model": "gpt-4o"}
-
-
-# --- the proxy
-
-CONFIG = """\
-model_list:
-  - model_name: helper
-    litellm_params:
-      model: anthropic/claude-haiku-4-5
-      api_base: {url}
-      api_key: none
-litellm_settings:
-  callbacks: cupel_hook.handler
-"""
-HOOK = """\
-from pycupel.integrations.litellm import CupelHandler
-
-handler = CupelHandler(900, counter=lambda text: len(text.split()))
-"""
-
-
-@contextmanager
-def proxy(folder: Path, server: Provider) -> Iterator[str]:
-    """LiteLLM's proxy, with the configuration that the page shows."""
-    (folder / "config.yaml").write_text(CONFIG.format(url=server.url), encoding="utf-8")
-    (folder / "cupel_hook.py").write_text(HOOK, encoding="utf-8")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = Path(sys.executable).with_name("litellm")
-    command = [str(program), "--config", "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(240):
-            time.sleep(0.5)
-            assert process.poll() is None, (folder / "log").read_text()[-3_000:]
-            try:
-                urllib.request.urlopen(f"{url}/health/liveliness", timeout=2).close()  # noqa: S310 - loopback
-            except OSError:
-                continue
-            break
-        yield url
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def test_the_proxy_trims_what_it_is_sent(tmp_path: Path) -> None:
-    """It is called by an alias; the rules are those of the model behind it."""
-    with running(1) as server, proxy(tmp_path, server) as url:
-        agent = Agent(server, "openai")
-
-        async def through(messages: Any, **_: Any) -> Any:
-            body = json.dumps({"model": "helper", "messages": messages, "tools": [TOOL]}).encode()
-            headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
-            request = urllib.request.Request(f"{url}/v1/chat/completions", body, headers)  # noqa: S310 - loopback
-            with await asyncio.to_thread(urllib.request.urlopen, request, timeout=60) as answer:
-                message = json.load(answer)["choices"][0]["message"]
-            return {name: message[name] for name in ("role", "content", "tool_calls") if message.get(name)}
-
-        async def talk() -> None:
-            for turn in range(20):
-                await agent.ask(f"Question {turn} about the log", through)
-
-        asyncio.run(talk())
-        server.check("anthropic", BUDGET, requests=40, whole=20 * 3)

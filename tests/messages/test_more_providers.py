@@ -10,7 +10,7 @@ from pycupel.errors import MessageShapeError, ProviderAmbiguousError
 from pycupel.messages import count_messages, lint_messages, select_messages
 from pycupel.messages.counting import tokens_by_kind
 from pycupel.messages.detect import detect_provider
-from pycupel.messages.parts import read_results, with_result_texts
+from pycupel.messages.overlay import read_results, with_result_texts
 from pycupel.messages.providers import PROVIDERS
 from pycupel.tokens.counters import reported_tokens
 from tests.messages.chats import Message, errors

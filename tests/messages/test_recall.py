@@ -13,7 +13,7 @@ from pycupel.messages import MessageSelection, Shorten, recall, recall_tool, sel
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import Part
 from pycupel.messages.providers import PROVIDERS
-from pycupel.messages.shortening import Result, with_handle
+from pycupel.messages.tool_results import Result, with_handle
 from pycupel.shorten import ToolCall
 from pycupel.wire import dumps, loads
 from tests.messages import test_shortening as shared

@@ -129,7 +129,7 @@ def test_a_call_that_cuts_nothing_does_not_look_for_results_again(monkeypatch: p
     def refuse(*_: object) -> list[Any]:
         raise AssertionError
 
-    monkeypatch.setattr("pycupel.messages.shortening.find_results", refuse)
+    monkeypatch.setattr("pycupel.messages.tool_results.find_results", refuse)
     selection = select([*messages, *newest], 4_000, "openai", shorten="results", previous=previous)
     assert (selection.cut, selection.shortened) == (None, previous.shortened)
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import BaseModel
 
-from pycupel.messages.parts import PartReader, read_results, with_result_texts
+from pycupel.messages.overlay import read_results, with_result_texts
+from pycupel.messages.parts import PartReader
 from pycupel.messages.providers._tables import Prices
 from pycupel.shorten import ToolCall
 

@@ -8,7 +8,7 @@ import pytest
 
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.parts import read_results, with_result_texts
+from pycupel.messages.overlay import read_results, with_result_texts
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._writing import Call, MessagePart, system_of, text, thought, written_for
 

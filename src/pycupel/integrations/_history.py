@@ -16,7 +16,7 @@ from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessag
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
-from pycupel.messages.parts import with_result_texts
+from pycupel.messages.overlay import with_result_texts
 from pycupel.messages.providers._writing import (
     Call,
     MessagePart,

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.fields import as_json
 from pycupel.integrations._history import (
     Entries,
@@ -31,13 +31,7 @@ from pycupel.tokens.limits import BudgetLike
 try:
     from agent_framework import ChatContext, ChatMiddleware, Content, Message
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "agent_framework",
-        extra="agent-framework",
-        package="agent-framework-core",
-        purpose="pycupel.integrations.agent_framework",
-    ) from error
+    raise missing_library(error, "agent-framework") from error
 
 __all__ = ["CupelChatMiddleware"]
 

@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import HistorySelector, HookOptions, class_names, model_called
 from pycupel.tokens.limits import BudgetLike
 
@@ -23,9 +23,7 @@ try:
     from crewai.llms.base_llm import call_stop_override, call_stream_override
     from pydantic import PrivateAttr
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error, "crewai", extra="crewai", package="crewai", purpose="pycupel.integrations.crewai"
-    ) from error
+    raise missing_library(error, "crewai") from error
 
 __all__ = ["CupelLLM"]
 

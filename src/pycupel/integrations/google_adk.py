@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.fields import as_json
 from pycupel.integrations._history import (
     Entries,
@@ -24,7 +24,7 @@ from pycupel.integrations._history import (
     media_block,
     model_called,
 )
-from pycupel.messages.parts import read_results, with_result_texts
+from pycupel.messages.overlay import read_results, with_result_texts
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.tokens.limits import BudgetLike
 
@@ -34,13 +34,7 @@ try:
     from google.adk.plugins.base_plugin import BasePlugin
     from google.genai.types import Content, Part
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "google.adk.plugins.base_plugin",
-        extra="google-adk",
-        package="google-adk",
-        purpose="pycupel.integrations.google_adk",
-    ) from error
+    raise missing_library(error, "google-adk") from error
 
 __all__ = ["CupelPlugin"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import (
     UNKNOWN_MODEL,
     HistorySelector,
@@ -42,9 +42,7 @@ try:
     from haystack.tools import flatten_tools_or_toolsets
     from haystack.utils.deserialization import deserialize_chatgenerator_inplace
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error, "haystack.dataclasses", extra="haystack", package="haystack-ai", purpose="pycupel.integrations.haystack"
-    ) from error
+    raise missing_library(error, "haystack") from error
 
 __all__ = ["CupelChatGenerator", "CupelDocumentSelector", "CupelMessageSelector"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import (
     HistorySelector,
     HookOptions,
@@ -35,13 +35,7 @@ try:
     from langchain_core.messages import BaseMessage
     from langchain_core.utils.function_calling import convert_to_openai_tool
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "langchain.agents.middleware",
-        extra="langchain",
-        package="langchain",
-        purpose="pycupel.integrations.langchain",
-    ) from error
+    raise missing_library(error, "langchain") from error
 
 __all__ = ["CupelDocumentCompressor", "CupelMiddleware"]
 

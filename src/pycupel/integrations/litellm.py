@@ -14,20 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import HistorySelector, HookOptions, model_called
 from pycupel.tokens.limits import BudgetLike
 
 try:
     from litellm.integrations.custom_logger import CustomLogger
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "litellm.integrations.custom_logger",
-        extra="litellm",
-        package="litellm",
-        purpose="pycupel.integrations.litellm",
-    ) from error
+    raise missing_library(error, "litellm") from error
 
 __all__ = ["CupelHandler"]
 

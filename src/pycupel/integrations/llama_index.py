@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.fields import field
 from pycupel.integrations._history import (
     HistorySelector,
@@ -34,13 +34,7 @@ try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import NodeWithScore, QueryBundle
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "llama_index.core.postprocessor.types",
-        extra="llama-index",
-        package="llama-index-core",
-        purpose="pycupel.integrations.llama_index",
-    ) from error
+    raise missing_library(error, "llama-index") from error
 
 __all__ = ["CupelMemory", "CupelPostprocessor"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import (
     HistorySelector,
     HookOptions,
@@ -32,13 +32,7 @@ try:
     from agents import Agent, AgentOutputSchema, AgentOutputSchemaBase
     from agents.run import CallModelData, ModelInputData
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "agents.run",
-        extra="openai-agents",
-        package="openai-agents",
-        purpose="pycupel.integrations.openai_agents",
-    ) from error
+    raise missing_library(error, "openai-agents") from error
 
 __all__ = ["CupelInputFilter"]
 

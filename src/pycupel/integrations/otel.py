@@ -39,7 +39,7 @@ from pycupel.diagnostics.collector import collector_factories
 from pycupel.diagnostics.observers import MessagesRun
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.model import ContextBudget
 from pycupel.model.checks import NamedEnum, checked_choice, checked_str, wrong_type
 from pycupel.model.item import version_mark
@@ -58,9 +58,7 @@ try:
         set_span_in_context,
     )
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error, "opentelemetry.trace", extra="otel", package="opentelemetry-api", purpose="pycupel.integrations.otel"
-    ) from error
+    raise missing_library(error, "otel") from error
 
 __all__ = ["SOURCE_NAME", "CupelInstrumentor", "CupelOtelTraceCollector", "CupelVerbosity"]
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.integrations._history import (
     UNKNOWN_MODEL,
     HistorySelector,
@@ -42,13 +42,7 @@ try:
     )
     from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "pydantic_ai.capabilities",
-        extra="pydantic-ai",
-        package="pydantic-ai-slim",
-        purpose="pycupel.integrations.pydantic_ai",
-    ) from error
+    raise missing_library(error, "pydantic-ai") from error
 
 __all__ = ["CupelHistory"]
 

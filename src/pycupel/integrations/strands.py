@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
 from typing import Any, Unpack
 
-from pycupel.extras import missing_extra
+from pycupel.extras import missing_library
 from pycupel.fields import as_json
 from pycupel.integrations._history import (
     Entries,
@@ -30,13 +30,7 @@ from pycupel.tokens.limits import BudgetLike
 try:
     from strands.models import Model
 except ModuleNotFoundError as error:
-    raise missing_extra(
-        error,
-        "strands.models",
-        extra="strands",
-        package="strands-agents",
-        purpose="pycupel.integrations.strands",
-    ) from error
+    raise missing_library(error, "strands") from error
 
 __all__ = ["CupelModel"]
 

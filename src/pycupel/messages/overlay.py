@@ -14,14 +14,16 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from pycupel.fields import changed, field, is_filled, is_mapping, text_of
 from pycupel.messages.history import History
-from pycupel.messages.parts import results_in, with_texts
+from pycupel.messages.parts import Part, PartReader, Path, returned_text
+from pycupel.messages.providers._tables import FUNCTION_RESPONSES, Prices, item_type
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.item import trusted_items
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
-    from pycupel.messages.shortening import Result
+    from pycupel.messages.tool_results import Result
 
 # Messages have no timestamps, so they get some by order, from a fixed start, so that equal histories stay equal.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,6 +54,56 @@ class ResultText(NamedTuple):
 
     text: str
     """The shorter text."""
+
+
+def results_in(parts: Iterable[Part]) -> list[Part]:
+    """Return the results that may be shortened, in order. Callers know them by their number in this list."""
+    return [part for part in parts if part.said is not None]
+
+
+def read_results(message: Any) -> list[Part]:
+    """Return the results of a message that may be shortened, whatever they cost."""
+    return results_in(PartReader(len, Prices())(message))
+
+
+def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
+    """Copy a message with other texts for some results that may be shortened, by their number."""
+    results = read_results(message)
+    return with_texts(message, {results[number].path: text for number, text in texts.items()})
+
+
+def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
+    """Copy a message with other texts for the results at these paths. What does not change is not copied."""
+    for path, text in texts.items():
+        message = _replaced(message, path, text, path[-1:])
+    return message
+
+
+def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
+    if not path:
+        if last == ("toolResult",):
+            return changed(node, content=[{"text": text}])
+        return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
+    step, *rest = path
+    if isinstance(step, int):
+        items = list(node)
+        items[step] = _replaced(items[step], tuple(rest), text, last)
+        return items
+    return changed(node, **{step: _replaced(field(node, step), tuple(rest), text, last)})
+
+
+def _with_text(result: Any, text: str, *, is_response: bool) -> Any:
+    if not is_response:
+        item = item_type(text_of(result, "type"))
+        return changed(result, **{"content" if item is None else item.said: text})
+    value = field(result, "response")
+    key, _ = returned_text(value)
+    # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.
+    whole = "error" if is_mapping(value) and "error" in value else "output"
+    changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
+    if is_filled(field(result, "parts")):
+        changes["parts"] = None
+    return changed(result, **changes)
 
 
 class Overlay:
@@ -103,7 +155,7 @@ class Overlay:
     @cached_property
     def results(self) -> dict[int, list[Result]]:
         """The results that may be shortened, by unit."""
-        from pycupel.messages.shortening import find_results  # noqa: PLC0415 - few callers shorten results
+        from pycupel.messages.tool_results import find_results  # noqa: PLC0415 - few callers shorten results
 
         by_unit: dict[int, list[Result]] = {}
         for result in find_results(self.history):

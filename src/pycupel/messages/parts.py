@@ -13,7 +13,7 @@ Encoded data is never counted by its length, because no provider counts it that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,10 +21,8 @@ from pycupel.fields import (
     ContentError,
     as_json,
     attribute,
-    changed,
     field,
     filled,
-    is_filled,
     is_list,
     is_mapping,
     present,
@@ -40,7 +38,6 @@ from pycupel.messages.providers._tables import (
     DETAILED,
     FIELDS,
     FILE,
-    FUNCTION_RESPONSES,
     IMAGE,
     LANGCHAIN_ROLES,
     OTHER,
@@ -166,16 +163,6 @@ def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: 
     return make_view(
         (index, role, text, overhead + tokens, calls, results, opens_turn, is_thought, marks, tuple(parts))
     )
-
-
-def results_in(parts: Iterable[Part]) -> list[Part]:
-    """Return the results that may be shortened, in order. Callers know them by their number in this list."""
-    return [part for part in parts if part.said is not None]
-
-
-def read_results(message: Any) -> list[Part]:
-    """Return the results of a message that may be shortened, whatever they cost."""
-    return results_in(PartReader(len, Prices())(message))
 
 
 class PartReader:
@@ -342,7 +329,7 @@ class PartReader:
         value = get(name)
         if name == "response":
             is_error = is_mapping(value) and value.get("error") is not None
-            return is_error, _returned(value)[1], sum([each.tokens for each in self._media])
+            return is_error, returned_text(value)[1], sum([each.tokens for each in self._media])
         is_error = get("is_error") is True or _text(get("status")) == "error"
         if isinstance(value, str):
             return is_error, value, 0
@@ -554,50 +541,10 @@ def _json(value: Any, key: str) -> str:
         raise ContentError(f"cannot be written as JSON: {describe(value)}", key) from error
 
 
-def _returned(value: Any) -> tuple[str | None, str]:
+def returned_text(value: Any) -> tuple[str | None, str]:
     """Return the key and text that a Gemini function returned; without one, the whole value as JSON."""
     if is_mapping(value):
         for key in RETURNED:
             if isinstance(value.get(key), str):
                 return key, value[key]
     return None, as_json(value)
-
-
-def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
-    """Copy a message with other texts for some results that may be shortened, by their number."""
-    results = read_results(message)
-    return with_texts(message, {results[number].path: text for number, text in texts.items()})
-
-
-def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
-    """Copy a message with other texts for the results at these paths. What does not change is not copied."""
-    for path, text in texts.items():
-        message = _replaced(message, path, text, path[-1:])
-    return message
-
-
-def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
-    if not path:
-        if last == ("toolResult",):
-            return changed(node, content=[{"text": text}])
-        return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
-    step, *rest = path
-    if isinstance(step, int):
-        items = list(node)
-        items[step] = _replaced(items[step], tuple(rest), text, last)
-        return items
-    return changed(node, **{step: _replaced(field(node, step), tuple(rest), text, last)})
-
-
-def _with_text(result: Any, text: str, *, is_response: bool) -> Any:
-    if not is_response:
-        item = item_type(text_of(result, "type"))
-        return changed(result, **{"content" if item is None else item.said: text})
-    value = field(result, "response")
-    key, _ = _returned(value)
-    # It stays an object, and an error stays an error. Images that a function returned beside it are dropped.
-    whole = "error" if is_mapping(value) and "error" in value else "output"
-    changes: dict[str, Any] = {"response": {whole: text} if key is None else {**value, key: text}}
-    if is_filled(field(result, "parts")):
-        changes["parts"] = None
-    return changed(result, **changes)

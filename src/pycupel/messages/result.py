@@ -207,7 +207,7 @@ class MessageSelection(Generic[M]):
             InvalidArgumentError: there is no such result, `lines` is no range of lines, or the selection was stored,
                 so that it does not have the messages.
         """
-        from pycupel.messages.recall import recall_within  # noqa: PLC0415 - few callers shorten results
+        from pycupel.messages.tool_results import recall_within  # noqa: PLC0415 - few callers shorten results
 
         count = self.memory.count
         if count is None:

@@ -13,172 +13,28 @@ enough, are never dropped for it. A shortened result stays as it is; a later cut
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import sha256
 from heapq import heapify, heappop, heapreplace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
-from pycupel.messages.history import History
 from pycupel.messages.options import Options, Shortening
 from pycupel.messages.overlay import Key, Overlay, items_at
-from pycupel.messages.parts import MessageView, Part
-from pycupel.messages.providers._tables import CALL, RESULT
 from pycupel.messages.room import BASE_WORTH, ERROR_WEIGHT, LEAST_TOKENS, SPOKEN_WEIGHT, STUB_WORTH, Room
+from pycupel.messages.tool_results import Result, stub_of, with_handle, without_media
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_all
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers._base import score_all
-from pycupel.shorten import HeadAndTail, ToolCall
-from pycupel.shorten.extracts import call_origin, stub_text
+from pycupel.shorten import HeadAndTail
 from pycupel.shorten.key_lines import pieces_of, units_of
-from pycupel.shorten.superseded import superseded_by
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
-
-_ID = re.compile(r"[\w.:|-]{1,200}", re.ASCII)
-_ERROR_STARTS = ("error", "exception", "traceback")
-
-
-# The results of a history, and their calls.
-
-
-class Result(NamedTuple):
-    """A result of a call."""
-
-    unit: int
-    """The index of its unit."""
-
-    message: int
-    """The index of its message."""
-
-    number: int
-    """Its number among the results of the message that may be shortened."""
-
-    part: Part
-    """The result itself."""
-
-    call: ToolCall
-    """The call."""
-
-    handle: str
-    """What it is recalled by."""
-
-    outdated_at: int | None = None
-    """The index of the message whose result outdates it; None if there is none."""
-
-    @property
-    def key(self) -> Key:
-        """The key of the result."""
-        return self.message, self.number
-
-
-def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, Part, ToolCall]]:
-    """Return each result with its message and its call, which says whether it failed, in message order.
-
-    A call of unknown shape, or of the provider's own tools, equals no other.
-    """
-    calls: dict[Any, ToolCall] = {}
-    for view in views:
-        for part in view.parts:
-            if part.kind == CALL and part.id is not None:
-                # Ids may be used again later.
-                calls[part.id] = ToolCall(part.tool, part.arguments)
-            elif part.kind == RESULT:
-                # Arguments that no other call has, so that nothing supersedes it.
-                alone = ToolCall("", {"result": [view.message_index, part.path]})
-                yield view, part, calls.get(part.id, alone)._replace(failed=_failed(part))
-
-
-def _failed(part: Part) -> bool:
-    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
-    return part.failed or result_text(part).lstrip()[:9].lower().startswith(_ERROR_STARTS)
-
-
-def with_handles(
-    results: Iterable[tuple[MessageView, Part, ToolCall]],
-) -> Iterator[tuple[str, MessageView, Part, ToolCall]]:
-    """Add what each result is recalled by: the id of its call, or a hash of its text.
-
-    The hash is for calls without an id, which are told apart by where they are, and for ids that an earlier result has.
-    It depends on nothing after the result, so that it stays the same when the history grows.
-    """
-    seen: set[str] = set()
-    for view, part, call in results:
-        is_id = isinstance(part.id, str) and _ID.fullmatch(part.id)
-        handle = part.id if is_id and part.id not in seen else ""
-        seen.add(handle)
-        yield handle or f"r{sha256(result_text(part).encode(errors='replace')).hexdigest()[:8]}", view, part, call
-
-
-def result_text(part: Part) -> str:
-    """Return what the tool said."""
-    return part.text if part.said is None else part.said
-
-
-def find_results(history: History) -> list[Result]:
-    """Find all results of a history that may be shortened, in message order."""
-    found: list[Result] = []
-    for handle, view, part, call in with_handles(answered_calls(history.whole_views)):
-        n = view.message_index
-        if part.said is not None and history.unit_of[n] not in history.broken:
-            # As `results_in` numbers them, which is how a stored selection names them.
-            number = found[-1].number + 1 if found and found[-1].message == n else 0
-            found.append(Result(history.unit_of[n], n, number, part, call, handle))
-    later = superseded_by([result.call for result in found])
-    return [
-        result if by is None else result._replace(outdated_at=found[by].message)
-        for result, by in zip(found, later, strict=True)
-    ]
-
-
-def stub_of(result: Result, tokens: int, recall: str) -> str:
-    """Write one line in place of a result with this many tokens, which a tool of this name gives back, if any."""
-    handle = _call_of(recall, result) if recall else ""
-    return stub_text("result", result.part.said or "", tokens, _origin(result), handle)
-
-
-def with_handle(text: str, result: Result, recall: str) -> str:
-    """Add to a shorter text how to get the whole one. JSON stays JSON, and lines of JSON such lines."""
-    handle = _call_of(recall, result)
-    if handle in text or json.dumps(handle)[1:-1] in text:
-        # The text was shortened before.
-        return text
-    member = f'"...": {json.dumps(f"the whole result: {handle}")}'
-    stripped = text.rstrip()
-    with suppress(ValueError):
-        whole = json.loads(stripped)
-        if isinstance(whole, list):
-            return f"{stripped[:-1]}{', ' if whole else ''}{{{member}}}]"
-        if isinstance(whole, dict) and "..." not in whole:
-            return f"{stripped[:-1]}{', ' if whole else ''}{member}}}"
-    with suppress(ValueError):
-        json.loads(stripped.rpartition("\n")[2])
-        return f"{stripped}\n{{{member}}}"
-    return f"{stripped}\n[the whole result: {handle}]"
-
-
-def _call_of(recall: str, result: Result) -> str:
-    return f"{recall}({json.dumps(result.handle)})"
-
-
-def without_media(result: Result, tokens: int) -> str:
-    """Replace the images and files of a result, which have this many tokens, by one line."""
-    line = stub_text("picture or file", "", tokens, _origin(result))
-    return f"{result.part.said}\n{line}" if result.part.said else line
-
-
-def _origin(result: Result) -> str:
-    return call_origin(result.call.name, result.call.arguments) if result.call.name else ""
-
 
 # Ladders: what each step saves and loses.
 

@@ -19,7 +19,7 @@ from pycupel.messages.counting import (
     speaker_of,
 )
 from pycupel.messages.parts import MessageView
-from pycupel.messages.shortening import answered_calls
+from pycupel.messages.tool_results import answered_calls
 from pycupel.replay.log import History, text_in
 from pycupel.shorten import ToolCall
 from pycupel.tokens.counters import Counter

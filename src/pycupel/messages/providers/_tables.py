@@ -6,8 +6,8 @@ A history may mix the types of several providers: LangChain's messages have Open
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 TEXT, THINKING, CALL, RESULT = "text", "thinking", "call", "result"
 IMAGE, FILE, TOOL, OTHER, UNKNOWN = "image", "file", "tool", "other", "unknown"
@@ -366,3 +366,21 @@ LANGCHAIN_ROLES: Mapping[str, str] = {
 def known_fields() -> frozenset[str]:
     """Return the fields that tell what a part is, of providers whose parts have no type."""
     return frozenset({*FIELDS, *DATA, *SOURCED, *SIDE})
+
+
+# How each provider wants the definition of a tool, made from its name, description and parameters.
+TOOL_SHAPES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    **dict.fromkeys(("openai", "mistral"), lambda tool: {"type": "function", "function": tool}),
+    # Strict schemas, the default there, have no optional properties.
+    "responses": lambda tool: {"type": "function", **tool, "strict": False},
+    "interactions": lambda tool: {"type": "function", **tool},
+    "gemini": lambda tool: {"function_declarations": [tool]},
+    "anthropic": lambda tool: {"input_schema" if key == "parameters" else key: tool[key] for key in tool},
+    "converse": lambda tool: {
+        "toolSpec": {
+            "name": tool["name"],
+            "description": tool["description"],
+            "inputSchema": {"json": tool["parameters"]},
+        }
+    },
+}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.parts import read_results
+from pycupel.messages.overlay import read_results
 from pycupel.messages.providers import PROVIDERS
 
 Role = Literal["system", "user", "assistant", "tool"]

@@ -1,4 +1,4 @@
-"""Give back what was shortened: the tool that a model calls for it, and the function that answers.
+"""The tool results of a history: their calls, what they are recalled by, and how a model gets them back.
 
 A shortened result says `recall_result("toolu_17")` if the caller said that it can be recalled
 (`shorten=Shorten(recall=True)`). The caller offers the tool with `recall_tool`, and answers its calls with `recall`,
@@ -7,15 +7,29 @@ from its own whole history: nothing is stored for it.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
+from pycupel.messages.history import History
 from pycupel.messages.options import RECALL_TOOL, ProviderName, ResolvedProviderName, checked_list
+from pycupel.messages.overlay import Key
+from pycupel.messages.parts import MessageView, Part
+from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers._tables import CALL, RESULT, TOOL_SHAPES
 from pycupel.model.checks import checked_name, checked_str
+from pycupel.shorten import ToolCall
+from pycupel.shorten.extracts import call_origin, safe_index, stub_text
+from pycupel.shorten.superseded import superseded_by
 from pycupel.text import quoted
+
+_ID = re.compile(r"[\w.:|-]{1,200}", re.ASCII)
+_ERROR_STARTS = ("error", "exception", "traceback")
 
 # What a result may fill of a window. Without a selection the window is unknown: of most models it is no smaller.
 WINDOW_SHARE = 4
@@ -34,24 +48,140 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
     "match": ("string", "Only the lines that contain this word."),
 }
 
-# How each provider wants the definition of a tool, made from the form in which its schema is called "parameters".
-_Shape: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
-_SHAPES: Mapping[ResolvedProviderName, _Shape] = {
-    "openai": lambda tool: {"type": "function", "function": tool},
-    "mistral": lambda tool: {"type": "function", "function": tool},
-    # Strict schemas, the default there, have no optional properties.
-    "responses": lambda tool: {"type": "function", **tool, "strict": False},
-    "interactions": lambda tool: {"type": "function", **tool},
-    "gemini": lambda tool: {"function_declarations": [tool]},
-    "anthropic": lambda tool: {"input_schema" if key == "parameters" else key: tool[key] for key in tool},
-    "converse": lambda tool: {
-        "toolSpec": {
-            "name": tool["name"],
-            "description": tool["description"],
-            "inputSchema": {"json": tool["parameters"]},
-        }
-    },
-}
+
+# The results of a history, and their calls.
+
+
+class Result(NamedTuple):
+    """A result of a call."""
+
+    unit: int
+    """The index of its unit."""
+
+    message: int
+    """The index of its message."""
+
+    number: int
+    """Its number among the results of the message that may be shortened."""
+
+    part: Part
+    """The result itself."""
+
+    call: ToolCall
+    """The call."""
+
+    handle: str
+    """What it is recalled by."""
+
+    outdated_at: int | None = None
+    """The index of the message whose result outdates it; None if there is none."""
+
+    @property
+    def key(self) -> Key:
+        """The key of the result."""
+        return self.message, self.number
+
+
+def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, Part, ToolCall]]:
+    """Return each result with its message and its call, which says whether it failed, in message order.
+
+    A call of unknown shape, or of the provider's own tools, equals no other.
+    """
+    calls: dict[Any, ToolCall] = {}
+    for view in views:
+        for part in view.parts:
+            if part.kind == CALL and part.id is not None:
+                # Ids may be used again later.
+                calls[part.id] = ToolCall(part.tool, part.arguments)
+            elif part.kind == RESULT:
+                # Arguments that no other call has, so that nothing supersedes it.
+                alone = ToolCall("", {"result": [view.message_index, part.path]})
+                yield view, part, calls.get(part.id, alone)._replace(failed=_failed(part))
+
+
+def _failed(part: Part) -> bool:
+    """Whether a call failed. Some providers have no field for it; taking a text for an error only keeps more."""
+    return part.failed or result_text(part).lstrip()[:9].lower().startswith(_ERROR_STARTS)
+
+
+def with_handles(
+    results: Iterable[tuple[MessageView, Part, ToolCall]],
+) -> Iterator[tuple[str, MessageView, Part, ToolCall]]:
+    """Add what each result is recalled by: the id of its call, or a hash of its text.
+
+    The hash is for calls without an id, which are told apart by where they are, and for ids that an earlier result has.
+    It depends on nothing after the result, so that it stays the same when the history grows.
+    """
+    seen: set[str] = set()
+    for view, part, call in results:
+        is_id = isinstance(part.id, str) and _ID.fullmatch(part.id)
+        handle = part.id if is_id and part.id not in seen else ""
+        seen.add(handle)
+        yield handle or f"r{sha256(result_text(part).encode(errors='replace')).hexdigest()[:8]}", view, part, call
+
+
+def result_text(part: Part) -> str:
+    """Return what the tool said."""
+    return part.text if part.said is None else part.said
+
+
+def find_results(history: History) -> list[Result]:
+    """Find all results of a history that may be shortened, in message order."""
+    found: list[Result] = []
+    for handle, view, part, call in with_handles(answered_calls(history.whole_views)):
+        n = view.message_index
+        if part.said is not None and history.unit_of[n] not in history.broken:
+            # As `results_in` numbers them, which is how a stored selection names them.
+            number = found[-1].number + 1 if found and found[-1].message == n else 0
+            found.append(Result(history.unit_of[n], n, number, part, call, handle))
+    later = superseded_by([result.call for result in found])
+    return [
+        result if by is None else result._replace(outdated_at=found[by].message)
+        for result, by in zip(found, later, strict=True)
+    ]
+
+
+def stub_of(result: Result, tokens: int, recall: str) -> str:
+    """Write one line in place of a result with this many tokens, which a tool of this name gives back, if any."""
+    handle = _call_of(recall, result) if recall else ""
+    return stub_text("result", result.part.said or "", tokens, _origin(result), handle)
+
+
+def with_handle(text: str, result: Result, recall: str) -> str:
+    """Add to a shorter text how to get the whole one. JSON stays JSON, and lines of JSON such lines."""
+    handle = _call_of(recall, result)
+    if handle in text or json.dumps(handle)[1:-1] in text:
+        # The text was shortened before.
+        return text
+    member = f'"...": {json.dumps(f"the whole result: {handle}")}'
+    stripped = text.rstrip()
+    with suppress(ValueError):
+        whole = json.loads(stripped)
+        if isinstance(whole, list):
+            return f"{stripped[:-1]}{', ' if whole else ''}{{{member}}}]"
+        if isinstance(whole, dict) and "..." not in whole:
+            return f"{stripped[:-1]}{', ' if whole else ''}{member}}}"
+    with suppress(ValueError):
+        json.loads(stripped.rpartition("\n")[2])
+        return f"{stripped}\n{{{member}}}"
+    return f"{stripped}\n[the whole result: {handle}]"
+
+
+def _call_of(recall: str, result: Result) -> str:
+    return f"{recall}({json.dumps(result.handle)})"
+
+
+def without_media(result: Result, tokens: int) -> str:
+    """Replace the images and files of a result, which have this many tokens, by one line."""
+    line = stub_text("picture or file", "", tokens, _origin(result))
+    return f"{result.part.said}\n{line}" if result.part.said else line
+
+
+def _origin(result: Result) -> str:
+    return call_origin(result.call.name, result.call.arguments) if result.call.name else ""
+
+
+# Giving them back.
 
 
 def recall_tool(provider: ResolvedProviderName = "openai", name: str = RECALL_TOOL) -> dict[str, Any]:
@@ -65,7 +195,7 @@ def recall_tool(provider: ResolvedProviderName = "openai", name: str = RECALL_TO
         TypeError: the name is not a str.
         InvalidArgumentError: there is no such provider.
     """
-    shape = _SHAPES[checked_name("provider", provider, tuple(_SHAPES))]
+    shape = TOOL_SHAPES[checked_name("provider", provider, tuple(PROVIDERS))]
     properties = {key: {"type": kind, "description": text} for key, (kind, text) in _PARAMETERS.items()}
     schema = {"type": "object", "properties": properties, "required": ["id"]}
     return shape({"name": checked_str("name", name), "description": _DESCRIPTION, "parameters": schema})
@@ -111,10 +241,6 @@ def recall_within(
     match: str | None,
 ) -> str:
     """Do what `recall` does, for a window of this many tokens."""
-    # Few callers shorten results.
-    from pycupel.messages.shortening import answered_calls, result_text, with_handles  # noqa: PLC0415
-    from pycupel.shorten.extracts import call_origin  # noqa: PLC0415
-
     history = checked_list("messages", messages)
     # Counting would take longest, and nothing here needs the prices.
     views = resolve_provider(history, provider).read(history, _nothing)
@@ -158,8 +284,6 @@ def _range(lines: str, most: int) -> tuple[int, int]:
 
 def _within(numbered: Sequence[tuple[int, str]], limit: int, count: Callable[[str], int], *, is_match: bool) -> str:
     """Join as many lines as fit, and say which ones are left."""
-    from pycupel.shorten.extracts import safe_index  # noqa: PLC0415 - few callers shorten results
-
     shown: list[str] = []
     tokens = 0
     for number, line in numbered:

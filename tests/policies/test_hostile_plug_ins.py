@@ -147,7 +147,9 @@ def test_neither_a_schema_nor_a_dump_imports_what_it_does_not_need() -> None:
     parse_policy('{"scorers": [{"type": "kind"}]}')
     with pytest.raises(DocumentError, match="is not a registered scorer"):
         policy_to_dict(Policy(Mine()))
-    assert [name for name in sys.modules if name.startswith("hostile_scorers.")] == []
+    # The import that hangs goes on in a thread of its own test, and may end only now.
+    imported = {name for name in sys.modules if name.startswith("hostile_scorers.")}
+    assert imported <= {"hostile_scorers.hangs"}
     importlib.import_module("hostile_scorers.annotation")
     cases = policy_json_schema()["$defs"]["scorer"]["allOf"]
     described = {case["if"]["properties"]["type"]["enum"][0]: case["then"] for case in cases}

@@ -55,7 +55,7 @@ def oracle_report(pipeline: Pipeline, items: Iterable[ContextItem], budget: Cont
     classified = classify(items, budget)
     scored = score(classified.scoreable, pipeline.scorer)
     taken = [item.content for item in classified.pinned] if pipeline.dedupe_against_pinned else []
-    deduped, duplicates = deduplicate(scored, enabled=pipeline.deduplication, taken=taken)
+    deduped, duplicates = deduplicate(scored, enabled=bool(pipeline.deduplication), taken=taken)
     ordered = sort(deduped)
     effective_max, effective_target = effective_budget(budget, classified.pinned_tokens)
     sliced = oracle_slice(pipeline.slicer, candidates_of(ordered), effective_max, effective_target)

@@ -35,7 +35,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.errors import InvalidArgumentError
-from pycupel.policies import CHAT, policy_from_dict, policy_to_dict
+from pycupel.policies import CHAT, policy_from_dict, policy_json_schema, policy_to_dict
 from pycupel.scorers import SystemTimeProvider, Window
 from tests import registries
 from tests.policies.samples import (
@@ -101,7 +101,7 @@ def test_null_is_absent_everywhere() -> None:
     """REFERENCE-FACTS 2: optional parameters are null by default."""
     optional = (
         "name description slicerType knapsackBucketSize streamBatchSize quotas slicer placerType placer "
-        "deduplicationEnabled dedupeAgainstPinned overflowStrategy"
+        "deduplicationEnabled deduplication dedupeAgainstPinned overflowStrategy"
     )
     fields = dict.fromkeys(optional.split())
     scorer = {"type": "kind", "weight": None, "kindWeights": None, "tagWeights": None, "innerScorer": None}
@@ -292,6 +292,16 @@ def test_empty_quotas_are_no_quotas() -> None:
 def test_the_placer_is_written_by_name() -> None:
     assert policy_to_dict(Policy(RecencyScorer(), placer=UShapedPlacer()))["placerType"] == "uShaped"
     assert read(placerType="chronological").placer == ChronologicalPlacer()
+
+
+def test_normalized_deduplication_is_written_beside_the_flag() -> None:
+    """An implementation that does not know the name still deduplicates."""
+    policy = Policy(RecencyScorer(), deduplication="normalized")
+    document = policy_to_dict(policy)
+    assert (document["deduplicationEnabled"], document["deduplication"]) == (True, "normalized")
+    assert policy_from_dict(document) == read(deduplication="Normalized") == policy
+    assert "deduplication" not in policy_to_dict(Policy(RecencyScorer(), deduplication=False))
+    assert policy_json_schema()["properties"]["deduplication"]["enum"] == ["normalized"]
 
 
 def test_an_opt_in_is_written_only_if_it_is_on() -> None:

@@ -27,7 +27,7 @@ def _keep_the_registries(monkeypatch: pytest.MonkeyPatch) -> None:
         ("slicer-type", "slicerType"),
         ("SlicerType", "slicerType"),
         ("placerTyp", "placerType"),
-        ("deduplication", "deduplicationEnabled"),
+        ("deduplicationEnable", "deduplicationEnabled"),
         ("quota", "quotas"),
         ("knapsackBucket", "knapsackBucketSize"),
         ("Name", "name"),
@@ -177,6 +177,11 @@ def test_an_unknown_type_is_told_with_all_known_ones() -> None:
         ({"name": 5}, "name: must be a string, not 5 (int)"),
         ({"description": "\ud800"}, "description: has a lone surrogate at index 0, which UTF-8 cannot encode"),
         ({"deduplicationEnabled": "yes"}, "deduplicationEnabled: must be true or false, not 'yes' (str)"),
+        ({"deduplication": True}, "deduplication: must be one of normalized, not True (bool)"),
+        (
+            {"deduplicationEnabled": False, "deduplication": "normalized"},
+            "deduplication: needs deduplicationEnabled: true",
+        ),
         (
             {"deduplicationEnabled": False, "dedupeAgainstPinned": True},
             "dedupeAgainstPinned: dedupe_against_pinned needs deduplication=True",

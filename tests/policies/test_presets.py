@@ -72,7 +72,7 @@ def test_every_preset_is_its_row(intent: str, name: str, entries: list[tuple[Any
         CompositeScorer(entries),
         GreedySlice(cost_exponent=0, best_first=True),
         placer,
-        deduplication=True,
+        deduplication="normalized" if intent in ("rag", "document-qa") else True,
         overflow_strategy=OverflowStrategy.THROW,
         name=name,
         description=policy.description,

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -154,10 +154,19 @@ SLICER_TREES = st.recursive(
 )
 
 
+_DEDUPLICATIONS: list[tuple[bool | Literal["normalized"], bool]] = [
+    (True, True),
+    (True, False),
+    (False, False),
+    ("normalized", True),
+    ("normalized", False),
+]
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Draw any policy."""
-    deduplication, against_pinned = draw(st.sampled_from([(True, True), (True, False), (False, False)]))
+    deduplication, against_pinned = draw(st.sampled_from(_DEDUPLICATIONS))
     return Policy(
         draw(SCORER_TREES),
         draw(SLICER_TREES),

@@ -1,10 +1,19 @@
-"""Stage 3, Deduplicate: keep only the best of several items with the same content."""
+"""Stage 3, Deduplicate: keep only the best of several items with the same content.
+
+With `deduplication="normalized"`, documents also count as the same if only their case and white space differ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
-from pycupel.model import ContextItem
+from pycupel.model import ContextItem, ContextKind
+
+_DOCUMENT = ContextKind.DOCUMENT.key
+# How many letters are compared first, and among how many characters they are looked for.
+_LETTERS, _WINDOW = 12, 24
 
 
 def deduplicate_items(
@@ -34,6 +43,75 @@ def deduplicate_items(
         # What stays of a pinned content is the pinned item, however good the others are.
         dropped += [best.pop(content) for content in best.keys() & taken]
     return (sorted(best.values()), sorted(dropped)) if dropped else (everything, [])
+
+
+def merge_documents(
+    items: Sequence[ContextItem],
+    scores: Sequence[float],
+    kept: Sequence[int],
+    dropped: list[int],
+    pinned: Sequence[ContextItem] = (),
+) -> tuple[Sequence[int], list[int], dict[str, str]]:
+    """Drop from what `deduplicate_items` keeps the documents that differ from a better one only in case or white space.
+
+    Returns which items stay, which do not, and for each content dropped here the one that was kept instead.
+    """
+    instead: dict[str, str] = {}
+    # As `is_document` does it, without a call for each item.
+    documents = [i for i in kept if items[i].kind.key == _DOCUMENT]
+    if pinned:
+        taken = {normalized(item.content): item.content for item in pinned if is_document(item)}
+        for i in documents:
+            content = taken.get(normalized(items[i].content))
+            if content is not None:
+                instead[items[i].content] = content
+        documents = [i for i in documents if items[i].content not in instead]
+    for group in _copies(items, documents):
+        best = group[0]
+        for i in group:
+            if beats(scores[i], scores[best]):
+                best = i
+        instead |= {items[i].content: items[best].content for i in group if i != best}
+    if not instead:
+        return kept, dropped, instead
+    # The contents of what was kept so far are all different; only a document is dropped for its normalized content.
+    lost = [i for i in kept if items[i].content in instead]
+    return sorted({*kept}.difference(lost)), sorted(dropped + lost), instead
+
+
+def is_document(item: ContextItem) -> bool:
+    """Whether copies of an item are found by its normalized content. Messages are repeated for a reason."""
+    return item.kind.key == _DOCUMENT
+
+
+def normalized(content: str) -> str:
+    """Return a content without differences in case and white space."""
+    return " ".join(content.split()).casefold()
+
+
+def _copies(items: Sequence[ContextItem], documents: Sequence[int]) -> Iterable[list[int]]:
+    """Group the documents with equal normalized contents; those without a copy are left out.
+
+    Normalizing every content would take longer than the other stages, so only those are that share their first letters.
+    """
+    if len(documents) < 2:
+        return ()
+    heads = ["".join(items[i].content[:_WINDOW].split()).casefold()[:_LETTERS] for i in documents]
+    if min(map(len, heads)) < _LETTERS:
+        # A window may hold fewer letters than its text, because of the white space between them.
+        heads = [
+            head if len(head) == _LETTERS else "".join(items[i].content.split()).casefold()[:_LETTERS]
+            for i, head in zip(documents, heads, strict=True)
+        ]
+    if len(set(heads)) == len(heads):
+        return ()
+    by_head: defaultdict[str, list[int]] = defaultdict(list)
+    for i, head in zip(documents, heads, strict=True):
+        by_head[head].append(i)
+    by_content: defaultdict[str, list[int]] = defaultdict(list)
+    for i in chain.from_iterable(group for group in by_head.values() if len(group) > 1):
+        by_content[normalized(items[i].content)].append(i)
+    return [group for group in by_content.values() if len(group) > 1]
 
 
 def beats(challenger: float, holder: float) -> bool:

@@ -103,9 +103,12 @@ def _excluded_by_classify(ranking: Ranking) -> list[ExcludedItem]:
 
 
 def _excluded_by_deduplicate(ranking: Ranking) -> list[ExcludedItem]:
-    """List the duplicates. The item that was kept has the same content, so the reason names that (ER-06)."""
-    items, scores = ranking.classified.scoreable, ranking.all_scores
-    return [_excluded_item((items[i], scores[i], _deduplicated((items[i].content,)))) for i in ranking.duplicates]
+    """List the duplicates. The reason names the content of the item that was kept, mostly the same (ER-06)."""
+    items, scores, copies = ranking.classified.scoreable, ranking.all_scores, ranking.copies
+    return [
+        _excluded_item((items[i], scores[i], _deduplicated((copies.get(items[i].content, items[i].content),))))
+        for i in ranking.duplicates
+    ]
 
 
 def _excluded_by_slice(selection: Selection) -> list[ExcludedItem]:

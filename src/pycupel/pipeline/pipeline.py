@@ -13,11 +13,11 @@ from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
-from pycupel.pipeline.deduplicate import deduplicate_items
+from pycupel.pipeline.deduplicate import deduplicate_items, merge_documents
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
 from pycupel.pipeline.notify import run_for
 from pycupel.pipeline.place import input_positions, place_items
-from pycupel.pipeline.policy import OverflowField, Policy, PresetName, as_policy, choosing_versions
+from pycupel.pipeline.policy import NORMALIZED, OverflowField, Policy, PresetName, as_policy, choosing_versions
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import slice_items
@@ -285,7 +285,11 @@ class Pipeline(Policy):
 
         # Pinned items are no candidates, so they are not deduplicated themselves.
         taken = {item.content for item in classified.pinned} if self.dedupe_against_pinned else ()
-        kept, ranking.duplicates = deduplicate_items(scoreable, scores, enabled=self.deduplication, taken=taken)
+        kept, duplicates = deduplicate_items(scoreable, scores, enabled=bool(self.deduplication), taken=taken)
+        if self.deduplication == NORMALIZED:
+            pinned = classified.pinned if taken else ()
+            kept, duplicates, ranking.copies = merge_documents(scoreable, scores, kept, duplicates, pinned)
+        ranking.duplicates = duplicates
         run.completed(DEDUPLICATE, ranking, len(kept))
 
         ranking.order = order = sort_items(scores, kept)
@@ -303,7 +307,7 @@ class Pipeline(Policy):
 
             slicer = version_slicer(slicer, self.shorten, ranking, budget)
         selection.sliced = sliced = slice_items(
-            items, scores, budget, classified.pinned_tokens, slicer, deduplicated=self.deduplication
+            items, scores, budget, classified.pinned_tokens, slicer, deduplicated=bool(self.deduplication)
         )
         run.completed(SLICE, selection, len(sliced.selected))
 

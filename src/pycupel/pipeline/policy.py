@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, Field, dataclass, fields, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from pycupel.errors import PipelineConfigError
 from pycupel.model import OverflowStrategy
@@ -30,6 +30,8 @@ from pycupel.values import FrozenDict, hold, is_equal, sealed
 PresetName = Literal["chat", "code-review", "rag", "document-qa", "tool-use", "long-running", "debugging"]
 """The names of the presets for type checkers. At run time, other spellings are accepted, too."""
 
+
+NORMALIZED: Final = "normalized"
 
 LOAD_POLICY = "pycupel.policies.load_policy(path) reads a policy from a file."
 
@@ -74,10 +76,11 @@ class Policy:
     """Orders the selection."""
 
     _: KW_ONLY
-    deduplication: bool = True
+    deduplication: bool | Literal["normalized"] = True
     """Whether only the best of several items with the same content is kept.
 
-    Pinned items are not compared, unless `dedupe_against_pinned` is set.
+    Contents are compared character by character; with `"normalized"`, those of documents without regard to case and
+    white space. Pinned items are not compared, unless `dedupe_against_pinned` is set.
     """
 
     overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
@@ -106,9 +109,12 @@ class Policy:
         checked_scorer("scorer", self.scorer)
         checked_slicer("slicer", self.slicer)
         checked_placer("placer", self.placer)
+        if isinstance(self.deduplication, str) and self.deduplication != NORMALIZED:
+            raise wrong_type("deduplication", 'a bool or "normalized"', self.deduplication)
+        if self.deduplication != NORMALIZED:
+            hold(self, deduplication=checked_bool("deduplication", self.deduplication))
         hold(
             self,
-            deduplication=checked_bool("deduplication", self.deduplication),
             dedupe_against_pinned=checked_bool("dedupe_against_pinned", self.dedupe_against_pinned),
             overflow_strategy=checked_choice(
                 "overflow_strategy", self.overflow_strategy, OverflowStrategy, PipelineConfigError

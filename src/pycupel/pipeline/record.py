@@ -8,7 +8,7 @@ and what custom strategies have to say, because nobody knows whether they would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
@@ -28,6 +28,7 @@ from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._traits import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
 from pycupel.text import quantity
+from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
     from pycupel.pipeline.notify import Notifier
@@ -207,13 +208,16 @@ class Run:
         self.columns = {id(scorer): column for scorer, column in state["columns"] or ()}
 
 
+_NO_COPIES: Mapping[str, str] = FrozenDict()
+
+
 class Ranking:
     """The ranked candidates, from `Pipeline.rank`. Pass it to `Pipeline.select` for as many budgets as needed.
 
     It is the result of the first four stages, which do not depend on the budget. Rankings are compared by identity.
     """
 
-    __slots__ = ("all_scores", "classified", "duplicates", "items", "order", "run", "scores")
+    __slots__ = ("all_scores", "classified", "copies", "duplicates", "items", "order", "run", "scores")
 
     run: Run
     """What the run itself has to tell."""
@@ -227,6 +231,9 @@ class Ranking:
     duplicates: Sequence[int]
     """The indices in `classified.scoreable` of the items that Deduplicate dropped."""
 
+    copies: Mapping[str, str]
+    """The contents of documents that were dropped as copies although they differ, and the content that was kept."""
+
     order: Sequence[int]
     """The indices in `classified.scoreable` of the items that compete for the budget, best score first."""
 
@@ -238,6 +245,7 @@ class Ranking:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.copies = _NO_COPIES
 
     @property
     def pinned(self) -> Sequence[ContextItem]:

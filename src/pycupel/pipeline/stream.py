@@ -21,9 +21,10 @@ from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
-from pycupel.pipeline.deduplicate import beats, deduplicate_items
+from pycupel.pipeline.deduplicate import beats, deduplicate_items, is_document, merge_documents, normalized
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
 from pycupel.pipeline.place import Placement, input_positions, place_items
+from pycupel.pipeline.policy import NORMALIZED
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced
@@ -35,6 +36,9 @@ from pycupel.slicers.stream import compete
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy
+
+# What copies of an item have in common with it: their content, or their normalized content.
+_Key = str | tuple[str]
 
 # A sort key that puts the best first, NaN last, and ties in input order: is NaN, negative score, index.
 Rank = tuple[bool, float, int]
@@ -89,7 +93,9 @@ class Stream:
         self._items: dict[int, ContextItem] = {}
         self._scores: dict[int, float] = {}
         self._selected = SortedSums[Rank]()
-        self._holders: dict[str, Rank] = {}
+        self._holders: dict[_Key, Rank] = {}
+        self._normalizes = policy.deduplication == NORMALIZED
+        self._copies: dict[str, str] = {}
         self._duplicates: list[int] = []
         self._displaced: dict[int, ExclusionReason] = {}
         self._seconds = [0.0] * 4
@@ -142,8 +148,8 @@ class Stream:
         if self._policy.dedupe_against_pinned:
             for item in pinned:
                 self._pinned_contents.add(item.content)
-                if item.content in self._holders:
-                    self._drop_duplicate(self._holders[item.content])
+                for rank in self._held(item):
+                    self._drop_duplicate(rank, item.content)
         # The pinned items have made the target smaller.
         excess = self._selected.total - self._target
         displaced: list[Rank] = []
@@ -174,17 +180,25 @@ class Stream:
     def _deduplicate(self, scoreable: Sequence[ContextItem], scores: Sequence[float]) -> list[Rank]:
         """Return the ranks of the items that duplicate no pinned, selected, or better item of the batch."""
         kept, duplicates = deduplicate_items(
-            scoreable, scores, enabled=self._policy.deduplication, taken=self._pinned_contents
+            scoreable, scores, enabled=bool(self._policy.deduplication), taken=self._pinned_contents
         )
+        if self._normalizes:
+            pinned = self._pinned if self._pinned_contents else ()
+            kept, duplicates, copies = merge_documents(scoreable, scores, kept, duplicates, pinned)
+            self._copies |= copies if self._recording else {}
         candidates: list[Rank] = []
         for i in kept:
-            holder = self._holders.get(scoreable[i].content)
-            if holder is not None:
-                if not (self._slicer.replace and beats(scores[i], self._scores[holder[2]])):
-                    duplicates.append(i)
-                    continue
-                self._drop_duplicate(holder)
-            score = scores[i]
+            score, content = scores[i], scoreable[i].content
+            held = self._held(scoreable[i])
+            better = [rank for rank in held if not (self._slicer.replace and beats(score, self._scores[rank[2]]))]
+            if better:
+                self._name_copy(content, self._items[better[0][2]].content)
+                duplicates.append(i)
+                continue
+            for rank in held:
+                self._drop_duplicate(rank, content)
+            # It may have lost in an earlier batch. Now it is the one that others lose to.
+            self._copies.pop(content, None)
             candidates.append((True, 0.0, self._count + i) if isnan(score) else (False, -score, self._count + i))
         for i, (item, score) in enumerate(zip(scoreable, scores, strict=True)):
             self._items[self._count + i] = item
@@ -210,13 +224,28 @@ class Stream:
                     out.append(rank)
         # Even those that were not selected: they are forgotten right below.
         if self._policy.deduplication:
-            self._holders.update((self._items[rank[2]].content, rank) for rank in candidates)
+            self._holders.update((key, rank) for rank in candidates for key in self._keys(self._items[rank[2]]))
         for rank in out:
             self._forget(rank)
 
-    def _drop_duplicate(self, rank: Rank) -> None:
+    def _keys(self, item: ContextItem) -> tuple[_Key, ...]:
+        content = item.content
+        return (content, (normalized(content),)) if self._normalizes and is_document(item) else (content,)
+
+    def _held(self, item: ContextItem) -> list[Rank]:
+        """Return the selected items that are copies of this one, the best first."""
+        return sorted({self._holders[key] for key in self._keys(item) if key in self._holders})
+
+    def _name_copy(self, content: str, kept: str) -> None:
+        if self._recording and content != kept:
+            self._copies[content] = kept
+
+    def _drop_duplicate(self, rank: Rank, kept: str) -> None:
+        item = self._items[rank[2]]
         self._selected.remove(rank)
-        self._holders.pop(self._items[rank[2]].content)
+        for key in self._keys(item):
+            del self._holders[key]
+        self._name_copy(item.content, kept)
         self._duplicate(rank[2])
 
     def _duplicate(self, index: int) -> None:
@@ -227,7 +256,8 @@ class Stream:
 
     def _forget(self, rank: Rank) -> None:
         """Release the content of an item that is no longer selected and, unless recording, the item itself."""
-        self._holders.pop(self._items[rank[2]].content, None)
+        for key in self._keys(self._items[rank[2]]):
+            self._holders.pop(key, None)
         if not self._recording:
             del self._items[rank[2]], self._scores[rank[2]]
 
@@ -249,6 +279,12 @@ class Stream:
         ranking.all_scores = scores = list(self._scores.values())
         self._complete(SCORE, ranking, len(scores))
         ranking.duplicates = sorted(self._duplicates)
+        # What a content lost to may have lost itself, in a later batch.
+        for content, winner in self._copies.items():
+            while winner in self._copies:
+                winner = self._copies[winner]  # noqa: PLW2901 - the last of a chain is wanted
+            self._copies[content] = winner
+        ranking.copies = self._copies
         is_duplicate = set(ranking.duplicates)
         kept = [i for i in range(len(scores)) if i not in is_duplicate]
         self._complete(DEDUPLICATE, ranking, len(kept))

@@ -17,7 +17,7 @@ from pycupel.errors import CupelError, DocumentError
 from pycupel.model import OverflowStrategy
 from pycupel.model.budget import checked_limits, checked_model_name
 from pycupel.pipeline import Policy
-from pycupel.pipeline.policy import PresetName, as_policy
+from pycupel.pipeline.policy import NORMALIZED, PresetName, as_policy
 from pycupel.policies.strategies import (
     PLACER,
     POSITIVE_INTEGER,
@@ -79,6 +79,8 @@ def _build_policy(
         fields["slicer"] = slicer
     if placer_type is not None:
         fields["placer"] = placer_type
+    enabled = fields.pop("deduplication_enabled", True)
+    fields.setdefault("deduplication", enabled)
     return Policy(scorers, **fields)
 
 
@@ -91,6 +93,8 @@ def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
     for (field, other), text in _CONFLICTS.items():
         if field in fields and other in fields:
             yield DocumentError(text, path=field)
+    if fields.get("deduplication_enabled") is False and fields.get("deduplication") is not None:
+        yield DocumentError("needs deduplicationEnabled: true", path="deduplication")
     if isinstance(slicer, StreamSlice) and fields.get("quotas", ()) != ():
         text = "cannot be combined with slicerType stream, which does not wait for all items"
         yield DocumentError(text, path="quotas")
@@ -125,7 +129,8 @@ _POLICY = Record(
         Field("slicer", SLICER, None, "a slicer with options that the other fields cannot express"),
         Field("placerType", by_name(PLACER, "placer"), None, "the placer, which orders the selected items"),
         Field("placer", PLACER, None, "a placer with options"),
-        Field("deduplicationEnabled", FLAG, None, attribute="deduplication"),
+        Field("deduplicationEnabled", FLAG, None),
+        Field("deduplication", choice([NORMALIZED]), None, "also drops documents that differ in case or white space"),
         Field("dedupeAgainstPinned", FLAG, False),
         Field("overflowStrategy", choice(OverflowStrategy), None),
         Field("shorten", _SHORTEN, None, "the shortener, which offers shorter versions of items: a name or an object"),
@@ -186,6 +191,9 @@ def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
     # Fields that exist only in documents are None.
     values = SimpleNamespace(**{field.attribute: getattr(whole, field.attribute, None) for field in _POLICY.fields})
     values.scorers = whole.scorer
+    # Other implementations read the flag, and do not know the name.
+    values.deduplication_enabled = bool(whole.deduplication)
+    values.deduplication = None if isinstance(whole.deduplication, bool) else whole.deduplication
     try:
         document = _POLICY.write(values, Context())
     except RecursionError:

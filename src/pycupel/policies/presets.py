@@ -39,6 +39,11 @@ def _preset(name: str, description: str, entries: list[tuple[Scorer, float]], pl
     return Policy(scorers.CompositeScorer(entries), _BY_SCORE, placer, name=name, description=description)
 
 
+def _retrieval(name: str, description: str, entries: list[tuple[Scorer, float]]) -> Policy:
+    # Several retrievers find the same passage, in slightly different spellings.
+    return replace(_preset(name, description, entries, _QUESTION_LAST), deduplication="normalized")
+
+
 CHAT = _preset(
     "Chat",
     "Conversations: what answers the query, then recent messages, then by kind.",
@@ -51,18 +56,16 @@ CODE_REVIEW = _preset(
     [(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_RECENCY, 0.25), (_KIND, 0.25)],
 )
 """For code review: relevance by hints and query, then priority, recency and kind."""
-RAG = _preset(
+RAG = _retrieval(
     "Rag",
     "Retrieval-augmented generation: relevance by hints and query, the best hits at both edges.",
     [(_HINTS, 3), (_QUERY, 3), (_KIND, 0.25)],
-    _QUESTION_LAST,
 )
 """For retrieval-augmented generation: relevance by hints and query, the best hits at both edges."""
-DOCUMENT_QA = _preset(
+DOCUMENT_QA = _retrieval(
     "DocumentQa",
     "Questions about documents: relevance by hints and query, then priority, the best at both edges.",
     [(_HINTS, 3), (_QUERY, 3), (_PRIORITY, 1), (_KIND, 0.25)],
-    _QUESTION_LAST,
 )
 """For questions about documents: relevance by hints and query, then priority, the best at both edges."""
 TOOL_USE = _preset(

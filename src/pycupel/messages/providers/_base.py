@@ -11,8 +11,8 @@ from pycupel.errors import MessageShapeError
 from pycupel.fields import ContentError
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._shapes import UnknownNameError
-from pycupel.messages.providers._tables import Prices
+from pycupel.messages.providers._shapes import InOrder, UnknownNameError
+from pycupel.messages.providers._tables import USER_MESSAGES, Prices
 from pycupel.values import sealed
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -113,10 +113,6 @@ Pairing: TypeAlias = tuple[list[list[int]], list[Finding]]
 Reader: TypeAlias = Callable[[Sequence[Any], PartReader, int], list[MessageView]]
 
 
-def _user_message(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
 class Provider(NamedTuple):
     """The message format of a provider, its rules for a history, and its prices."""
 
@@ -154,9 +150,6 @@ class Provider(NamedTuple):
     beside_rules: tuple[Rule, ...] = ()
     """Rules for what is sent beside the messages. Only the linter checks them."""
 
-    user_message: Callable[[str], dict[str, Any]] = _user_message
-    """Makes a user message with this text."""
-
     merge: Callable[[Any, Any], Any] | None = None
     """Merges a user message with the next one; None if two may follow each other."""
 
@@ -176,6 +169,10 @@ class Provider(NamedTuple):
     def all_rules(self) -> tuple[Rule, ...]:
         """All its rules, as the documentation lists them."""
         return (*self.pairing, *self.marked, *self.rules, *self.request_rules, *self.beside_rules)
+
+    def user_message(self, text: str) -> dict[str, Any]:
+        """Make a user message with this text."""
+        return USER_MESSAGES[self.name](text)
 
     def read(self, messages: Sequence[Any], count: Callable[[str], int] = len, *, start: int = 0) -> list[MessageView]:
         """Read each message into a view.
@@ -327,14 +324,20 @@ def unknown_view(message: Any, index: int, reader: PartReader, unknown: UnknownN
         raise
 
 
-def one_by_one(read: Callable[[Any, int, PartReader], MessageView]) -> Reader:
-    """Make a reader of messages that do not depend on each other."""
+def one_by_one(read: Callable[..., MessageView], in_order: Callable[[Sequence[Any]], InOrder] | None = None) -> Reader:
+    """Make a reader of messages that do not depend on each other.
+
+    Args:
+        read: Reads a message, by its index, with a reader of its parts.
+        in_order: If given, makes what pairs results without ids, which is passed to `read`, too.
+    """
 
     def reader(messages: Sequence[Any], parts: PartReader, start: int) -> list[MessageView]:
         views: list[MessageView] = []
+        order = () if in_order is None else (in_order(messages),)
         for index, message in enumerate(messages[start:], start):
             try:
-                views.append(read(message, index, parts))
+                views.append(read(message, index, parts, *order))
             except UnknownNameError as error:
                 views.append(unknown_view(message, index, parts, error))
         return views

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pycupel.fields import field, filled, is_filled, is_list, text_of
@@ -14,6 +14,7 @@ from pycupel.messages.providers._base import (
     ERROR,
     OUTSIDE,
     WARNING,
+    Check,
     Finding,
     Pairing,
     Rule,
@@ -236,6 +237,18 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
         run.clear()
         before = n
     yield from ((each, before, None) for each in run)
+
+
+def system_where(is_wrong: Callable[[str, str], bool]) -> Check:
+    """Make the check of system messages between two roles, each empty at the start or the end of the history."""
+
+    def check(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
+        roles = [view.role for view in views]
+        for n, before, after in system_neighbours(roles):
+            if is_wrong("" if before is None else roles[before], "" if after is None else roles[after]):
+                yield (views[n].message_index,)
+
+    return check
 
 
 def _speaks_first(views: Sequence[MessageView]) -> Iterator[tuple[int]]:

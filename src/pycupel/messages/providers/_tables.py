@@ -368,6 +368,14 @@ def known_fields() -> frozenset[str]:
     return frozenset({*FIELDS, *DATA, *SOURCED, *SIDE})
 
 
+# How each provider wants a text of the user.
+USER_MESSAGES: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    **dict.fromkeys(("openai", "mistral", "responses", "anthropic"), lambda text: {"role": "user", "content": text}),
+    "gemini": lambda text: {"role": "user", "parts": [{"text": text}]},
+    "converse": lambda text: {"role": "user", "content": [{"text": text}]},
+    "interactions": lambda text: {"type": "user_input", "content": [{"type": "text", "text": text}]},
+}
+
 # How each provider wants the definition of a tool, made from its name, description and parameters.
 TOOL_SHAPES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     **dict.fromkeys(("openai", "mistral"), lambda tool: {"type": "function", "function": tool}),

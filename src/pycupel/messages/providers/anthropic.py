@@ -36,6 +36,7 @@ from pycupel.messages.providers._rules import (
     merge_spans,
     pair_adjacent,
     system_neighbours,
+    system_where,
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
 from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, Prices
@@ -307,18 +308,6 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
     return needed
 
 
-def _before_the_user(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
-    roles = [view.role for view in views]
-    return ((views[n].message_index,) for n, before, _ in system_neighbours(roles) if before is None)
-
-
-def _between_others(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
-    roles = [view.role for view in views]
-    for n, before, after in system_neighbours(roles):
-        if before is not None and (roles[before] == "assistant" or (after is not None and roles[after] != "assistant")):
-            yield (views[n].message_index,)
-
-
 def _split(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
     return ((view.message_index,) for before, view in pairwise(views) if before.results and view.results)
 
@@ -357,7 +346,7 @@ _RULES = (
         "the first system prompt is a parameter of the request",
         "a system message precedes the first user message",
         "Send it as the system parameter.",
-        _before_the_user,
+        system_where(lambda before, _: not before),
     ),
     Rule(
         "system-misplaced",
@@ -365,7 +354,7 @@ _RULES = (
         "a system message is between a user message and its answer, or at the end",
         "a system message is not between a user message and the assistant's answer to it",
         "Move it directly after a user message that is followed by an assistant message or is the last one.",
-        _between_others,
+        system_where(lambda before, after: before == "assistant" or (before != "" and after not in ("", "assistant"))),
     ),
     # A warning: Anthropic merges consecutive user messages, but other servers with its protocol do not.
     Rule(

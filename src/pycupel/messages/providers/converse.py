@@ -135,10 +135,6 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
     return needed
 
 
-def _user_message(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": [{"text": text}]}
-
-
 def _merge(first: Any, second: Any) -> Any:
     """Put the blocks of a user message before those of the next one, because they cannot follow each other."""
     return changed(second, content=[*field(first, "content"), *field(second, "content")])
@@ -158,7 +154,6 @@ CONVERSE = Provider(
         excess_cached("excess-cache-points", ERROR, CACHE_POINT, 4, "Keep the last ones; system and tools count, too."),
     ),
     (duplicate_tool(ERROR),),
-    user_message=_user_message,
     merge=_merge,
     system_beside=True,
     typical_model="claude",

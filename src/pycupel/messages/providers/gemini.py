@@ -214,10 +214,6 @@ _CALL_AFTER_MODEL = Rule(
 )
 
 
-def _user_message(text: str) -> dict[str, Any]:
-    return {"role": "user", "parts": [{"text": text}]}
-
-
 PRICES = Prices(message=2, call=12, image=1120, small_image=280, audio=3200)
 
 GEMINI = Provider(
@@ -230,7 +226,6 @@ GEMINI = Provider(
     prices=PRICES,
     request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(ERROR),),
-    user_message=_user_message,
     system_beside=True,
     typical_model="gemini",
 )

@@ -55,10 +55,6 @@ def _read(step: Any, index: int, reader: PartReader) -> MessageView:
     return view_of(index, meaning.role, parts, reader.overhead, marks)
 
 
-def _user_message(text: str) -> dict[str, Any]:
-    return {"type": "user_input", "content": [{"type": "text", "text": text}]}
-
-
 INTERACTIONS = Provider(
     "interactions",
     one_by_one(_read),
@@ -69,7 +65,6 @@ INTERACTIONS = Provider(
     prices=PRICES,
     request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(ERROR),),
-    user_message=_user_message,
     system_beside=True,
     typical_model="gemini",
 )

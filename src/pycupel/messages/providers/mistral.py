@@ -8,7 +8,7 @@ from typing import Any
 
 from pycupel.fields import field
 from pycupel.messages.parts import MessageView, PartReader
-from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule
+from pycupel.messages.providers._base import ERROR, WARNING, Provider, Rule, one_by_one
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
     ENDS_WITH_ASSISTANT,
@@ -18,7 +18,7 @@ from pycupel.messages.providers._rules import (
     UNKNOWN_TYPE,
     duplicate_tool,
     pair_adjacent,
-    system_neighbours,
+    system_where,
 )
 from pycupel.messages.providers._shapes import InOrder
 from pycupel.messages.providers._tables import CALL, Prices
@@ -36,11 +36,6 @@ _ODD_NAME = Rule(
     "the name of a function is not 1 to 64 letters, digits, underscores and dashes",
     "Rename the function, in its calls and results as well.",
 )
-
-
-def _read_all(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
-    order = in_order(messages)
-    return [_read(message, index, reader, order) for index, message in enumerate(messages[start:], start)]
 
 
 def _read(message: Any, index: int, reader: PartReader, order: InOrder) -> MessageView:
@@ -62,13 +57,6 @@ def _starts_with_call(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
             return
         if view.calls:
             yield (view.message_index,)
-
-
-def _misplaced_system(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
-    roles = [view.role for view in views]
-    for n, before, _ in system_neighbours(roles):
-        if before is not None and roles[before] != "user":
-            yield (views[n].message_index,)
 
 
 def _misplaced_prefix(views: Sequence[MessageView]) -> Iterator[tuple[int]]:
@@ -113,7 +101,7 @@ _RULES = (
         "a system message is at the start, or after a user message",
         "a system message follows an assistant message or a tool result",
         "Put it at the start of the history or directly after a user message.",
-        _misplaced_system,
+        system_where(lambda before, _: before not in ("", "user")),
     ),
     ENDS_WITH_ASSISTANT,
 )
@@ -136,7 +124,7 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
 
 MISTRAL = Provider(
     "mistral",
-    _read_all,
+    one_by_one(_read, in_order),
     pair_adjacent,
     PAIRING_RULES,
     (EMPTY_MESSAGE, EMPTY_TEXT, _ODD_NAME),

@@ -21,7 +21,7 @@ from pycupel.messages.providers._base import (
     Pairing,
     Provider,
     Rule,
-    unknown_view,
+    one_by_one,
 )
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -62,22 +62,8 @@ _WITHOUT_ITEM = Rule(
 )
 
 
-def _read_all(items: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
-    order = InOrder(items, _pending_calls, _result, adjacent=False)
-    views: list[MessageView] = []
-    for index, item in enumerate(items[start:], start):
-        try:
-            view = _read(item, index, reader)
-        except UnknownNameError as error:
-            view = unknown_view(item, index, reader, error)
-        if view.role == "tool" and not view.results:
-            # A function's output may name the function instead of the call.
-            name = text_of(item, "name")
-            [part, *others] = view.parts
-            part = part._replace(id=order.answered(index) or f"{name} ({index})".lstrip())
-            view = view._replace(parts=(part, *others), results=(part.id,))
-        views.append(view)
-    return views
+def _in_order(items: Sequence[Any]) -> InOrder:
+    return InOrder(items, _pending_calls, _result, adjacent=False)
 
 
 def _pending_calls(item: Any, _index: int) -> list[PendingCall]:
@@ -91,7 +77,7 @@ def _result(item: Any) -> tuple[str, str] | None:
     return (text_of(item, "call_id"), text_of(item, "name")) if is_output else None
 
 
-def _read(item: Any, index: int, reader: PartReader) -> MessageView:
+def _read(item: Any, index: int, reader: PartReader, order: InOrder) -> MessageView:
     kind = field(item, "type")
     if kind is None and field(item, "role") is None and field(item, "id") is not None and message_in(item) is None:
         kind = "item_reference"
@@ -114,6 +100,10 @@ def _read(item: Any, index: int, reader: PartReader) -> MessageView:
         if kind == "compaction" and is_filled(field(item, "encrypted_content")):
             marks += (COMPACTION,)
         parts = reader(item)
+        if role == "tool" and parts[0].id is None:
+            # A function's output may name the function instead of the call.
+            named = f"{text_of(item, 'name')} ({index})".lstrip()
+            parts[0] = parts[0]._replace(id=order.answered(index) or named)
     return view_of(index, role, parts, reader.overhead, marks)
 
 
@@ -209,7 +199,7 @@ def pair_items(views: Sequence[MessageView], *, thoughts_need_items: bool = True
 
 RESPONSES = Provider(
     "responses",
-    _read_all,
+    one_by_one(_read, _in_order),
     pair_items,
     (*PAIRING_RULES, _WITHOUT_ITEM),
     (EMPTY_TEXT,),

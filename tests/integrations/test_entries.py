@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from pycupel.integrations._history import Entries, HistorySelector, media_block, model_called, openai_part
+from pycupel.integrations._history import (
+    Entries,
+    HistorySelector,
+    media_block,
+    model_called,
+    openai_part,
+    response_tools,
+    role_named,
+)
 from pycupel.messages.providers._writing import Call, MessagePart, text
 from tests.integrations.test_history import count_words
 
@@ -101,6 +109,27 @@ def test_a_model_is_known_by_its_name(name: str | None, kinds: list[str], expect
 def test_a_file_is_known_by_its_type() -> None:
     types = ("image/png", "audio/wav", "application/pdf", None)
     assert [media_block(each)["type"] for each in types] == ["image_url", "input_audio", "file", "file"]
+
+
+class Schema:
+    """A class as Pydantic makes it."""
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        return {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "parameters"),
+    [(Schema, [{"type": "object"}]), ({"type": "array"}, [{"type": "array"}]), (None, []), ("text", [])],
+)
+def test_the_schema_of_a_response_counts_as_a_tool(schema: Any, parameters: list[Any]) -> None:
+    assert response_tools(schema) == [{"name": "response", "parameters": each} for each in parameters]
+
+
+def test_roles_are_known_by_the_names_of_any_framework() -> None:
+    names = ("developer", "ai", "model", "function", "human")
+    assert [role_named(each) for each in names] == ["system", "assistant", "assistant", "tool", "user"]
 
 
 # --- messages of OpenAI's shape

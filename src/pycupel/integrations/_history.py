@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.observers import called_by, unobserved
 from pycupel.documents import DocumentItem, read_documents
-from pycupel.fields import is_mapping
+from pycupel.fields import field, filled, is_mapping
 from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
@@ -20,6 +20,7 @@ from pycupel.messages.overlay import with_result_texts
 from pycupel.messages.providers._writing import (
     Call,
     MessagePart,
+    Role,
     Written,
     shorter_results,
     system_of,
@@ -138,8 +139,15 @@ _MEDIA = {"image": "image_url", "audio": "input_audio"}
 
 
 def media_block(media_type: str | None) -> dict[str, Any]:
-    """Make a block that costs as much as an image, a recording or another file of this type."""
+    """Make a block that costs as much as an image, a recording or another file of this type, as in "image/png"."""
     return {"type": _MEDIA.get((media_type or "").partition("/")[0], "file")}
+
+
+def response_tools(schema: Any) -> list[dict[str, Any]]:
+    """Return the schema of the response, a class or JSON, as a tool, which costs as much; nothing if there is none."""
+    if hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    return [{"name": "response", "parameters": schema}] if is_mapping(schema) else []
 
 
 # For how many conversations a hook remembers what it kept last, to say how much of the prompt is the same.
@@ -236,17 +244,25 @@ class Selected(NamedTuple):
     """The numbers of the parts of its content that are kept."""
 
 
+# As the frameworks name them; whoever has another name is the user.
 _ROLES: dict[Any, Any] = {
     **dict.fromkeys(("system", "developer"), "system"),
-    "assistant": "assistant",
+    **dict.fromkeys(("assistant", "ai", "model", "chatbot"), "assistant"),
     **dict.fromkeys(("tool", "function"), "tool"),
 }
 
 
-def _openai_call(call: Any) -> Call:
+def role_named(name: Any) -> Role:
+    """Return who speaks in messages of this role."""
+    role: Role = _ROLES.get(name, "user")
+    return role
+
+
+def openai_call(call: Any) -> Call:
+    """Read a call of OpenAI's shape."""
     # A custom tool has an input in place of arguments.
-    called: Any = call.get("function") or call.get("custom") or {}
-    return Call(call.get("id"), called.get("name") or "", called.get("arguments") or called.get("input") or {})
+    called = filled(call, "function", "custom")
+    return Call(field(call, "id"), field(called, "name") or "", filled(called, "arguments", "input") or {})
 
 
 def openai_part(message: Any) -> MessagePart:
@@ -254,8 +270,8 @@ def openai_part(message: Any) -> MessagePart:
     shape: Any = message if is_mapping(message) else message.model_dump(exclude_none=True)
     content = shape.get("content") or ()
     blocks: list[Any] = [text(content)] if isinstance(content, str) else list(content)
-    calls = list(map(_openai_call, shape.get("tool_calls") or ()))
-    role = _ROLES.get(shape.get("role"), "user")
+    calls = list(map(openai_call, shape.get("tool_calls") or ()))
+    role = role_named(shape.get("role"))
     # Claude's thinking, as LiteLLM returns it.
     thinking = shape.get("thinking_blocks") or () if role == "assistant" else ()
     return MessagePart(role, [*thinking, *blocks], calls, shape.get("tool_call_id"), shape.get("name") or "")
@@ -362,7 +378,11 @@ class HistorySelector:
 
     def send_openai(self, messages: Sequence[Any], **request: Any) -> list[Any]:
         """Return what to send of messages of OpenAI's shape, whoever they are sent to."""
-        given = Request(messages=messages, parts=[[openai_part(each)] for each in messages], **request)
+        return self.send_whole(messages, [[openai_part(each)] for each in messages], **request)
+
+    def send_whole(self, messages: Sequence[Any], parts: Sequence[Sequence[MessagePart]], **request: Any) -> list[Any]:
+        """Return what to send of messages that stay if any of their parts does."""
+        given = Request(messages=messages, parts=parts, **request)
         return [message for message, numbers in self.select(given) if numbers]
 
     def send(self, messages: Sequence[Any], entries: Entries, **request: Any) -> list[Any]:

@@ -24,6 +24,8 @@ from pycupel.integrations._history import (
     media_block,
     model_called,
     model_name_of,
+    response_tools,
+    role_named,
 )
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.tokens.limits import BudgetLike
@@ -34,8 +36,6 @@ except ModuleNotFoundError as error:
     raise missing_library(error, "agent-framework") from error
 
 __all__ = ["CupelChatMiddleware"]
-
-_ROLES: dict[str, Any] = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
 
 
 class CupelChatMiddleware(ChatMiddleware):
@@ -62,7 +62,7 @@ class CupelChatMiddleware(ChatMiddleware):
                 _ENTRIES,
                 model=model_called(options.get("model") or model_name_of(client), class_names(client)),
                 system=str(options.get("instructions") or ""),
-                tools=[*_tools(options.get("tools") or ()), *_schemas(options.get("response_format"))],
+                tools=[*_tools(options.get("tools") or ()), *response_tools(options.get("response_format"))],
                 conversation=None if context.session is None else context.session.session_id,
             )
         await call_next()
@@ -74,14 +74,6 @@ def _tools(tools: Sequence[Any]) -> Iterator[Any]:
             yield tool
         elif hasattr(tool, "to_json_schema_spec"):
             yield tool.to_json_schema_spec()
-
-
-def _schemas(response_format: Any) -> Iterator[dict[str, Any]]:
-    """Return the schema of the response, which costs as much as a tool's."""
-    if response_format is not None:
-        is_class = isinstance(response_format, type)
-        schema = response_format.model_json_schema() if is_class else dict(response_format)
-        yield {"name": "response", "parameters": schema}
 
 
 def _result(content: Content) -> MessagePart | None:
@@ -96,7 +88,7 @@ def _rest(message: Message, contents: Sequence[Content]) -> MessagePart:
     calls = [each for each in contents if each.type == "function_call"]
     blocks = [_block(each) for each in contents if each.type not in ("function_call", "usage")]
     return MessagePart(
-        _ROLES.get(message.role, "user"),
+        role_named(message.role),
         blocks,
         [Call(each.call_id, each.name or "", each.arguments or {}) for each in calls],
     )

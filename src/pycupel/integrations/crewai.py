@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import HistorySelector, HookOptions, class_names, model_called
+from pycupel.integrations._history import HistorySelector, HookOptions, class_names, model_called, response_tools
 from pycupel.tokens.limits import BudgetLike
 
 try:
@@ -77,13 +77,11 @@ class CupelLLM(BaseLLM):
     def _sent(self, messages: Any, tools: Sequence[Any] | None, kwargs: dict[str, Any]) -> Any:
         if isinstance(messages, str):
             return messages
-        schema = kwargs.get("response_model")
-        response = [] if schema is None else [{"name": "response", "parameters": schema.model_json_schema()}]
         agent = kwargs.get("from_agent")
         return self._selector.send_openai(
             messages,
             model=model_called(self.model, [self.provider, *class_names(self._llm)]),
-            tools=[*(tools or ()), *response],
+            tools=[*(tools or ()), *response_tools(kwargs.get("response_model"))],
             conversation=None if agent is None else str(agent.id),
         )
 

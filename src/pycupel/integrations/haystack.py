@@ -23,7 +23,6 @@ from pycupel.integrations._history import (
     HookOptions,
     ModelInUse,
     OnResult,
-    Request,
     class_names,
     model_in_use,
     model_name_of,
@@ -166,8 +165,7 @@ def _selected(
     tools: Sequence[Any] = (),
 ) -> list[ChatMessage]:
     parts = [list(_parts_of(message)) for message in messages]
-    request = Request(messages=messages, parts=parts, model=model, tools=tools, with_texts=_with_texts)
-    return [message for message, numbers in selector.select(request) if numbers]
+    return selector.send_whole(messages, parts, model=model, tools=tools, with_texts=_with_texts)
 
 
 def _model(generator: Any) -> ModelInUse:

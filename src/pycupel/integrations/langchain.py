@@ -19,10 +19,10 @@ from pycupel.integrations._history import (
     HookOptions,
     ModelInUse,
     OnResult,
-    Request,
     class_names,
     model_in_use,
     model_name_of,
+    role_named,
     select_documents,
 )
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
@@ -39,7 +39,6 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelDocumentCompressor", "CupelMiddleware"]
 
-_ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool", "function": "tool"}
 # The calls in the content of some providers' messages are repeated in `tool_calls`.
 _CALLS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call", "function_call"})
 
@@ -72,17 +71,15 @@ class CupelMiddleware(AgentMiddleware):
     def _selected(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         messages = request.messages
         execution = getattr(request.runtime, "execution_info", None)
-        selected = self._selector.select(
-            Request(
-                messages=messages,
-                parts=[[_part_of(message)] for message in messages],
-                model=_model(request.model),
-                system=request.system_prompt or "",
-                tools=[*_tools(request.tools), *_outputs(request.response_format)],
-                conversation=getattr(execution, "thread_id", None),
-            )
+        sent = self._selector.send_whole(
+            messages,
+            [[_part_of(message)] for message in messages],
+            model=_model(request.model),
+            system=request.system_prompt or "",
+            tools=[*_tools(request.tools), *_outputs(request.response_format)],
+            conversation=getattr(execution, "thread_id", None),
         )
-        return request.override(messages=[message for message, numbers in selected if numbers])
+        return request.override(messages=sent)
 
 
 def _tools(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -118,10 +115,9 @@ def _model(model: Any) -> ModelInUse:
 def _part_of(message: BaseMessage) -> MessagePart:
     # A chunk has the name of its class for a type.
     kind = message.type.removesuffix("MessageChunk").lower()
-    role = _ROLES.get(getattr(message, "role", kind), "user")
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
     return MessagePart(
-        role,
+        role_named(getattr(message, "role", kind)),
         list(_blocks(message.content)),
         [Call(call["id"], call["name"] or "", call["args"] or {}) for call in calls],
         getattr(message, "tool_call_id", message.name),

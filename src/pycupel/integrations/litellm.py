@@ -11,11 +11,11 @@ The caller's list keeps every message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import HistorySelector, HookOptions, model_called
+from pycupel.integrations._history import HistorySelector, HookOptions, model_called, response_tools
 from pycupel.tokens.limits import BudgetLike
 
 try:
@@ -51,21 +51,15 @@ class CupelHandler(CustomLogger):
         messages = kwargs.get("messages")
         if not messages:
             return kwargs
+        response_format = kwargs.get("response_format")
+        schema = response_format.get("json_schema") if isinstance(response_format, Mapping) else response_format
         sent = self._selector.send_openai(
             messages,
             model=model_called(kwargs.get("model")),
-            tools=[*(kwargs.get("tools") or ()), *_schemas(kwargs.get("response_format"))],
+            tools=[*(kwargs.get("tools") or ()), *response_tools(schema)],
             conversation=_conversation(kwargs),
         )
         return {**kwargs, "messages": sent}
-
-
-def _schemas(response_format: Any) -> Iterator[dict[str, Any]]:
-    """Return the schema of the response, which costs as much as a tool's."""
-    if hasattr(response_format, "model_json_schema"):
-        yield {"name": "response", "parameters": response_format.model_json_schema()}
-    elif isinstance(response_format, Mapping) and "json_schema" in response_format:
-        yield {"name": "response", "parameters": response_format["json_schema"]}
 
 
 def _conversation(kwargs: Mapping[str, Any]) -> str | None:

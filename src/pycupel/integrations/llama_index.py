@@ -15,14 +15,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pycupel.extras import missing_library
-from pycupel.fields import field
 from pycupel.integrations._history import (
     HistorySelector,
     ModelInUse,
     OnResult,
-    Request,
     class_names,
+    media_block,
     model_in_use,
+    openai_call,
+    role_named,
     select_documents,
 )
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
@@ -38,16 +39,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelMemory", "CupelPostprocessor"]
 
-_ROLES: dict[str, Any] = {
-    "system": "system",
-    "developer": "system",
-    "assistant": "assistant",
-    "chatbot": "assistant",
-    "model": "assistant",
-    "tool": "tool",
-    "function": "tool",
-}
-_FILE_TYPES = {"image": "image_url", "audio": "input_audio", "video": "file", "document": "file"}
+_MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
 class CupelMemory(BaseChatStoreMemory):
@@ -109,18 +101,15 @@ class CupelMemory(BaseChatStoreMemory):
         return self._selected(await self.aget_all())
 
     def _selected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
-        selected = self._selector.select(
-            Request(
-                messages=messages,
-                parts=[[_part_of(message)] for message in messages],
-                model=_model(self.llm),
-                system=self.system,
-                tools=[_definition(tool) for tool in self.tools],
-                conversation=self.chat_store_key,
-                with_texts=_with_texts,
-            )
+        return self._selector.send_whole(
+            messages,
+            [[_part_of(message)] for message in messages],
+            model=_model(self.llm),
+            system=self.system,
+            tools=[_definition(tool) for tool in self.tools],
+            conversation=self.chat_store_key,
+            with_texts=_with_texts,
         )
-        return [message for message, numbers in selected if numbers]
 
 
 def _model(llm: Any) -> ModelInUse:
@@ -137,11 +126,12 @@ def _definition(tool: Any) -> Any:
 
 def _part_of(message: ChatMessage) -> MessagePart:
     beside = message.additional_kwargs
-    calls = [_call(block) for block in message.blocks if block.block_type == "tool_call"]
+    blocks = [block for block in message.blocks if block.block_type == "tool_call"]
+    calls = [Call(block.tool_call_id, block.tool_name, block.tool_kwargs) for block in blocks]
     # Some models' calls are in the message twice; in older histories, they are only here.
-    calls = calls or [_openai_call(call) for call in beside.get("tool_calls") or ()]
+    calls = calls or list(map(openai_call, beside.get("tool_calls") or ()))
     role = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
-    return MessagePart(_ROLES.get(role, "user"), list(_blocks(message)), calls, beside.get("tool_call_id"))
+    return MessagePart(role_named(role), list(_blocks(message)), calls, beside.get("tool_call_id"))
 
 
 def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
@@ -150,22 +140,13 @@ def _with_texts(message: ChatMessage, texts: Mapping[int, str]) -> ChatMessage:
     return message.model_copy(update={"blocks": [TextBlock(text=texts[0]), *marks]})
 
 
-def _call(block: Any) -> Call:
-    return Call(block.tool_call_id, block.tool_name, block.tool_kwargs)
-
-
-def _openai_call(call: Any) -> Call:
-    function = field(call, "function")
-    return Call(field(call, "id"), field(function, "name") or "", field(function, "arguments") or "")
-
-
 def _blocks(message: ChatMessage) -> Iterator[dict[str, Any]]:
     for block in message.blocks:
         kind = block.block_type
         if kind == "thinking":
             yield thought(block.content or "", block.additional_information.get("signature"))
-        elif kind in _FILE_TYPES:
-            yield {"type": _FILE_TYPES[kind]}
+        elif kind in _MEDIA:
+            yield media_block(kind)
         elif kind not in ("tool_call", "cache"):
             content = getattr(block, "text", None) or getattr(block, "content", "")
             yield text(content if isinstance(content, str) else block.model_dump_json())

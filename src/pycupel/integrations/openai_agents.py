@@ -18,7 +18,6 @@ from pycupel.integrations._history import (
     HistorySelector,
     HookOptions,
     ModelInUse,
-    Request,
     class_names,
     model_called,
     model_name_of,
@@ -62,18 +61,16 @@ class CupelInputFilter:
         views = RESPONSES.read(items)
         if _is_answer(views):
             return data.model_data
-        selected = self._selector.select(
-            Request(
-                messages=items,
-                parts=[[_part_of(item, view)] for item, view in zip(items, views, strict=True)],
-                model=_model(data.agent.model),
-                system=instructions or "",
-                tools=list(_tools(data.agent)),
-                exclude=_FIXED,
-                items=items,
-            )
+        sent = self._selector.send_whole(
+            items,
+            [[_part_of(item, view)] for item, view in zip(items, views, strict=True)],
+            model=_model(data.agent.model),
+            system=instructions or "",
+            tools=list(_tools(data.agent)),
+            exclude=_FIXED,
+            items=items,
         )
-        return ModelInputData(input=[item for item, numbers in selected if numbers], instructions=instructions)
+        return ModelInputData(input=sent, instructions=instructions)
 
 
 def _is_answer(views: Sequence[MessageView]) -> bool:

@@ -23,6 +23,7 @@ from pycupel.integrations._history import (
     ModelInUse,
     Request,
     class_names,
+    media_block,
     model_in_use,
 )
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
@@ -53,7 +54,6 @@ _ROLES: dict[str, Any] = {
     "retry-feedback": "assistant",
     "retry-prompt": "assistant",
 }
-_FILE_TYPES = {"image": "image_url", "audio": "input_audio"}
 # The library adds a note of this length to the system prompts of many models.
 _NOTE = "This stands for a note about the tags that are used. " * 6
 _CLAUDE = frozenset({None, "anthropic", "bedrock"})
@@ -232,7 +232,7 @@ def _block(value: Any) -> dict[str, Any]:
     if isinstance(value, MULTI_MODAL_CONTENT_TYPES):
         # "image/png" for what is there, "image-url" for what is elsewhere.
         kind = re.split("[/-]", value.media_type if isinstance(value, BinaryContent) else value.kind)[0]
-        return {"type": _FILE_TYPES.get(kind, "file")}
+        return media_block(kind)
     return text(value if isinstance(value, str) else _text(value))
 
 

@@ -34,7 +34,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelModel"]
 
-_MEDIA = {"image": "image/*", "audio": "audio/*", "video": "video/*", "document": "application/*"}
+_MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
 class CupelModel(Model):
@@ -147,7 +147,7 @@ def _blocks(content: Sequence[Any]) -> Iterator[dict[str, Any]]:
             elif kind == "reasoningContent":
                 yield _thought(value)
             elif kind in _MEDIA:
-                yield media_block(_MEDIA[kind])
+                yield media_block(kind)
             elif kind not in ("toolUse", "cachePoint"):
                 yield text(as_json(value))
 

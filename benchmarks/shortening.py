@@ -37,8 +37,8 @@ LEAST = {0.15: 0.75, 0.30: 0.92}
 LEAST_IN_HISTORY = {0.15: 0.50, 0.30: 0.70}
 MORE_THAN_WITHOUT = 0.20
 HISTORY_WAYS: dict[str, dict[str, Any]] = {
-    "whole messages": {},
-    "too_large alone": {"too_large": "shorten"},
+    "whole messages": {"too_large": "drop"},
+    "too_large alone": {"too_large": "results"},
     "shorten, may raise": {"shorten": "results", "too_large": "drop"},
     "shorten": {"shorten": "results"},
 }

@@ -212,7 +212,7 @@ def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:
     history = [*small_talk(10), *exchange("c1", "x" * 100), answer(), question("next")]
     note = ContextItem("note", 100, pinned=True)
     budget = window([history[0], history[-1]]) + cost(history[-4:-2]) + 99
-    assert len(history) - 3 not in select(history, budget, documents=[note]).kept
+    assert len(history) - 3 not in select(history, budget, documents=[note], too_large="drop").kept
     assert len(history) - 3 in select(history, budget).kept
 
 

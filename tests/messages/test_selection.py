@@ -285,7 +285,7 @@ def test_a_report_shows_everything_that_stays_as_pinned() -> None:
 
 def test_a_finished_exchange_that_does_not_fit_is_no_error() -> None:
     history = [*small_talk(30), answer(), question(), *exchange("c1", "x" * 900), answer(), question("next")]
-    selection = select(history, 700)
+    selection = select(history, 700, too_large="drop")
     assert {len(history) - 4, len(history) - 3} <= set(dropped(selection))
     assert len(selection.messages) > 10
 
@@ -293,7 +293,7 @@ def test_a_finished_exchange_that_does_not_fit_is_no_error() -> None:
 def test_an_exchange_that_follows_the_last_user_message_must_fit() -> None:
     history = [*small_talk(30), *exchange("c1", "x" * 900)]
     with pytest.raises(UnitTooLargeError) as caught:
-        select(history, 700)
+        select(history, 700, too_large="drop")
     assert caught.value.indices == (len(history) - 2, len(history) - 1)
 
 
@@ -393,7 +393,7 @@ def test_what_is_broken_is_not_too_large() -> None:
 def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() -> None:
     history = [system("x" * 100), *small_talk(5)[1:], calls("c1"), result("c1", "x" * 300)]
     with pytest.raises(UnitTooLargeError) as caught:
-        select(history, 350)
+        select(history, 350, too_large="drop")
     error = caught.value
     assert error.indices == (len(history) - 2, len(history) - 1)
     assert error.tokens == cost(history[-2:])
@@ -405,7 +405,7 @@ def test_what_must_stay_and_does_not_fit_is_an_error_that_names_the_largest() ->
             "They must stay, beside others that need 121: 435 tokens in all, but the budget leaves 347 for messages. "
             "Raise the budget, pin less, or shorten those messages."
         ),
-        'To shorten tool results that do not fit, pass too_large="shorten".',
+        'To shorten tool results that do not fit, pass too_large="results".',
     ]
     with pytest.raises(UnitTooLargeError) as caught:
         select(history[:2], 50)
@@ -448,10 +448,13 @@ def test_a_system_prompt_that_leaves_some_room_is_not_named_first() -> None:
     assert caught.value.__notes__[-1] == "The budget of 300 tokens also has to hold 294 for the system prompt."
 
 
-def test_where_results_are_shortened_already_no_hint_says_how() -> None:
+def test_where_results_are_shortened_already_a_hint_says_how_to_shorten_more() -> None:
     history = [question("x" * 300), calls("c1"), result("c1", "x" * 300)]
     with pytest.raises(UnitTooLargeError) as caught:
-        select(history, 200, too_large="shorten")
+        select(history, 200)
+    assert caught.value.__notes__[-1] == 'To shorten the last user message, too, pass too_large="shorten".'
+    with pytest.raises(UnitTooLargeError) as caught:
+        select(history, 100, too_large="shorten")
     assert not any("too_large" in note for note in caught.value.__notes__)
 
 
@@ -518,7 +521,11 @@ def test_a_generator_will_do() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"too_large": "ignore"}, InvalidArgumentError, "too_large must be one of drop, error, shorten, not 'ignore'"),
+        (
+            {"too_large": "ignore"},
+            InvalidArgumentError,
+            "too_large must be one of results, shorten, drop, error, not 'ignore'",
+        ),
         ({"unit": "exchange"}, InvalidArgumentError, "unit must be one of auto, turn, not 'exchange'"),
         ({"provider": "acme"}, InvalidArgumentError, "provider must be one of auto, openai, responses, anthropic"),
         ({"provider": None}, TypeError, "provider must be a str"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import re
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -215,8 +218,8 @@ def test_excluded_tools_stay_whole() -> None:
 def test_a_note_says_that_options_of_shortening_have_no_effect_without_it(options: Any, names: str) -> None:
     messages = history("openai", 2)
     note = f'{names} no effect, because results are not shortened; pass shorten="results"'
-    assert select(messages, 4_000, "openai", **options).notes == (note,)
-    for more in ({"shorten": "results"}, {"too_large": "shorten"}):
+    assert select(messages, 4_000, "openai", **options, too_large="drop").notes == (note,)
+    for more in ({"shorten": "results"}, {"too_large": "shorten"}, {}):
         assert select(messages, 4_000, "openai", **options, **more).notes == ()
     assert select(messages, 4_000, "openai", keep=3, exclude=()).notes == ()
 
@@ -316,7 +319,7 @@ def test_old_pictures_become_stubs_first() -> None:
     assert [each.index for each in selection.shortened] == [2, 4]
 
 
-@pytest.mark.parametrize("too_large", ["drop", "error", "shorten"])
+@pytest.mark.parametrize("too_large", ["results", "drop", "error", "shorten"])
 def test_results_are_shortened_whatever_happens_to_large_units(too_large: Any) -> None:
     assert select(history("openai", 12), 3_000, "openai", shorten="results", too_large=too_large).shortened
 
@@ -387,7 +390,7 @@ def test_the_same_history_again_is_selected_alike() -> None:
 def test_with_shorten_what_must_stay_is_shortened_unless_that_is_to_be_an_error() -> None:
     messages = history("openai", 2)[:3]
     assert select(messages, 300, "openai", shorten="results").shortened
-    for options in ({}, {"shorten": "results", "too_large": "drop"}):
+    for options in ({"too_large": "drop"}, {"shorten": "results", "too_large": "drop"}):
         with pytest.raises(UnitTooLargeError):
             select(messages, 300, "openai", **options)
 
@@ -395,8 +398,8 @@ def test_with_shorten_what_must_stay_is_shortened_unless_that_is_to_be_an_error(
 def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     messages = [question("openai", "Read it."), *exchange("openai", 1, log(1, 2_000))]
     with pytest.raises(UnitTooLargeError):
-        select(messages, 2_000, "openai")
-    selection = select(messages, 2_000, "openai", too_large="shorten")
+        select(messages, 2_000, "openai", too_large="drop")
+    selection = select(messages, 2_000, "openai")
     assert len(selection.messages) == 3
     assert selection.total_tokens <= 2_000
     assert "setting_1: src/app/module_1.py" in str(selection.messages)
@@ -458,6 +461,9 @@ class Halves:
 def test_a_maker_of_ones_own() -> None:
     selection = select(history("openai", 20), 6_000, "openai", shorten=Halves())
     assert selection.shortened
+    whole = log(1, 200)
+    newest = [question("openai", "Read it."), *exchange("openai", 1, whole)]
+    assert texts_of(select(newest, 2_000, "openai", shorten=Halves())) == {2: whole[: len(whole) // 2]}
 
 
 def test_the_shortener_of_the_policy_counts_unless_another_is_given() -> None:
@@ -492,7 +498,7 @@ def test_options_are_checked(options: dict[str, Any], error: type[Exception]) ->
 
 def test_what_must_stay_and_cannot_be_shortened_is_an_error() -> None:
     with pytest.raises(UnitTooLargeError):
-        select([question("openai", "x" * 9_000)], 1_000, "openai", too_large="shorten")
+        select([question("openai", "x" * 9_000)], 1_000, "openai")
 
 
 def test_what_cannot_be_made_shorter_stays() -> None:
@@ -514,7 +520,145 @@ def test_only_what_must_stay_is_shortened_without_shorten() -> None:
     assert [each.index for each in selection.shortened] == [20]
     assert selection.dropped
     with pytest.raises(UnitTooLargeError):
-        select(messages[:-2], 4_000, "openai")
+        select(messages[:-2], 4_000, "openai", too_large="drop")
+
+
+WORDS = " ".join(f"word{i}" for i in range(40_000))
+LONG = {
+    "words": WORDS,
+    "html": "".join(f'<div class="c{i}"><p>{i}</p></div>' for i in range(9_000)),
+    "base64": b64encode(random.Random(1).randbytes(225_000)).decode(),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("budget", [400, 1_500, 30_000])
+def test_the_newest_result_keeps_its_head_and_its_tail_even_in_one_line(kind: str, budget: int) -> None:
+    messages = [question("openai", "Read it."), *exchange("openai", 1, LONG[kind])]
+    selection = select(messages, budget, "openai")
+    said = texts_of(selection)[2]
+    head, missing, tail = re.split(r"\n\[\.\.\. ([\d,]+) characters left out \.\.\.\]\n", said)
+    assert len(head) >= 40
+    assert len(tail) >= 40
+    assert LONG[kind].startswith(head)
+    assert LONG[kind].endswith(tail)
+    assert len(head) + int(missing.replace(",", "")) + len(tail) == len(LONG[kind])
+    assert selection.total_tokens <= budget
+    if kind == "words":
+        assert head.endswith(" ")
+        assert tail.startswith("word")
+    # It is said in the call that shortens, and not again.
+    before, after = selection.shortened[0].original_tokens, selection.shortened[0].tokens
+    why = "because what must stay did not fit into the budget"
+    assert selection.notes == (f"messages[2] was shortened from {before:,} to {after:,} tokens, {why}",)
+    later = [*messages, *exchange("openai", 2, "done")]
+    assert texts_of(select(later, budget, "openai", previous=selection))[2] == said
+    assert select(later, budget, "openai").notes == ()
+
+
+def test_results_become_stubs_only_if_not_even_a_little_of_them_fits() -> None:
+    messages = [question("openai", "Read it."), *exchange("openai", 1, WORDS)]
+    least = next(n for n in range(100, 2_000, 10) if _fits(messages, n))
+    shown = [texts_of(select(messages, n, "openai"))[2] for n in range(least, least + 500, 20)]
+    is_stub = [each.startswith("[result left out: ") for each in shown]
+    assert is_stub == sorted(is_stub, reverse=True)
+    assert {*is_stub} == {True, False}
+    assert all("again" not in each for each in shown)
+
+
+def _fits(messages: Any, budget: int) -> bool:
+    try:
+        select(messages, budget, "openai")
+    except UnitTooLargeError:
+        return False
+    return True
+
+
+def test_several_results_share_what_there_is() -> None:
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}} for n in range(3)]
+    results = [{"role": "tool", "tool_call_id": f"c{n}", "content": f"{n} {WORDS}"} for n in range(3)]
+    messages = [question("openai", "Go."), {"role": "assistant", "content": None, "tool_calls": calls}, *results]
+    selection = select(messages, 3_000, "openai")
+    assert [each.index for each in selection.shortened] == [2, 3, 4]
+    assert all(text.startswith(f"{n - 2} word0 ") for n, text in texts_of(selection).items())
+    assert "messages[4] was shortened" in selection.notes[0]
+    assert ", and so were 2 others, because" in selection.notes[0]
+    two = select([*messages[:2], {**results[0], "content": "ok"}, *results[1:]], 3_000, "openai")
+    assert ", and so was 1 other, because" in two.notes[0]
+
+
+def test_only_results_are_shortened_by_default_and_the_last_question_on_request() -> None:
+    long = question("openai", f"Why? {WORDS} Answer in French.")
+    for too_large in ("results", "drop", "error"):
+        with pytest.raises(UnitTooLargeError):
+            select([long], 2_000, "openai", too_large=too_large)
+    selection = select([long], 2_000, "openai", too_large="shorten")
+    [message] = selection.messages
+    assert message["content"].startswith("Why? word0 ")
+    assert message["content"].endswith(" Answer in French.")
+    assert selection.total_tokens <= 2_000
+    assert [each.index for each in selection.shortened] == [0]
+    assert "messages[0] was shortened from" in selection.notes[0]
+    # The next calls send the same text.
+    later = [long, *exchange("openai", 1, "done")]
+    for previous in (None, selection, loads(MessageSelection, dumps(selection))):
+        again = select(later, 2_000, "openai", too_large="shorten", previous=previous)
+        assert again.messages[0] == message
+        assert again.notes == ()
+
+
+def test_a_system_prompt_is_never_shortened() -> None:
+    messages = [{"role": "system", "content": WORDS}, question("openai", "Why?")]
+    with pytest.raises(UnitTooLargeError):
+        select(messages, 2_000, "openai", too_large="shorten")
+    with pytest.raises(UnitTooLargeError):
+        select(messages[:1], 2_000, "openai", too_large="shorten")
+
+
+def test_a_question_is_shortened_before_results_become_stubs() -> None:
+    messages = [question("openai", WORDS), *exchange("openai", 1, WORDS)]
+    selection = select(messages, 2_000, "openai", too_large="shorten")
+    assert selection.messages[0]["content"].startswith("word0 ")
+    assert texts_of(selection)[2].startswith("word0 ")
+
+
+@pytest.mark.parametrize(
+    ("provider", "message", "shorter"),
+    [
+        ("openai", {"role": "user", "content": [{"type": "text", "text": WORDS}]}, ("content", 0, "text")),
+        (
+            "anthropic",
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "Short."},
+                    {"type": "text", "text": WORDS, "cache_control": {"type": "ephemeral"}},
+                ],
+            },
+            ("content", 1, "text"),
+        ),
+        ("gemini", {"role": "user", "parts": [{"text": WORDS}]}, ("parts", 0, "text")),
+        ("converse", {"role": "user", "content": [{"text": WORDS}]}, ("content", 0, "text")),
+        ("responses", {"type": "message", "role": "user", "content": WORDS}, ("content",)),
+        ("interactions", {"type": "user_input", "content": [{"type": "text", "text": WORDS}]}, ("content", 0, "text")),
+        ("mistral", {"role": "user", "content": WORDS}, ("content",)),
+    ],
+)
+def test_the_longest_text_of_the_last_question_is_found(provider: Any, message: Any, shorter: Any) -> None:
+    selection = select([message], 2_000, provider, too_large="shorten")
+    node: Any = selection.messages[0]
+    for step in shorter:
+        node = node[step]
+    assert node.startswith("word0 ")
+    assert node.endswith("word39999")
+    assert selection.total_tokens <= 2_000
+
+
+def test_the_text_of_a_file_is_not_shortened() -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": WORDS}
+    messages = [{"role": "user", "content": [{"type": "document", "source": source}]}]
+    with pytest.raises(UnitTooLargeError):
+        select(messages, 2_000, "anthropic", too_large="shorten")
 
 
 def test_old_pictures_may_be_enough() -> None:

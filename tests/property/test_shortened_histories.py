@@ -111,7 +111,7 @@ SHORTENING = st.fixed_dictionaries(
         "shorten": st.just("results"),
         "keep": st.integers(0, 4),
         "exclude": st.sampled_from(((), ("run",))),
-        "too_large": st.sampled_from(("drop", "shorten")),
+        "too_large": st.sampled_from(("results", "drop", "shorten")),
     }
 )
 
@@ -146,7 +146,7 @@ def test_any_history_and_any_budget(
     messages = data.draw(long_histories(provider, broken=broken))
     budget = data.draw(budgets(messages, provider, unit))
     selection = selected(messages, budget, provider, unit, policy=policy, **options)
-    plain = selected(messages, budget, provider, unit, policy=policy)
+    plain = selected(messages, budget, provider, unit, policy=policy, too_large="drop")
     if selection is None:
         assert plain is None
         return

@@ -186,10 +186,9 @@ class HookOptions(TypedDict, total=False):
     """The names of tools whose results are never shortened."""
 
     too_large: TooLarge
-    """What to do with units larger than the budget.
+    """What to do with what is larger than the budget: by default, "results" that must stay are shortened.
 
-    "shorten", the default in hooks, shortens results that must stay and drops anything else. With "drop" and "error",
-    what must stay raises.
+    In hooks, "shorten" means the same: what the user wrote is the library's, and stays as it is.
     """
 
     explain: bool
@@ -329,7 +328,7 @@ class HistorySelector:
             function = options.get(name)
             if function is not None:
                 checked_callable(name, "a function", function)
-        self._options: dict[str, Any] = {"budget": budget, "too_large": "shorten", **options}
+        self._options: dict[str, Any] = {"budget": budget, **options}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         self._provider: ProviderName = checked_name("provider", self._options.pop("provider", "auto"), names)
         self._pin: Callable[[Any], bool] | None = self._options.pop("pin", None)
@@ -341,6 +340,8 @@ class HistorySelector:
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         with unobserved():
             select_messages((), **some_model | self._options)
+        if self._options.get("too_large") == "shorten":
+            self._options["too_large"] = "results"
         self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
 
     def select(self, request: Request) -> list[Selected]:

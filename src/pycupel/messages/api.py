@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         exclude: Collection[str]
         summarize: Summarize | None
         summary_tokens: int | None
-        too_large: TooLarge | None
+        too_large: TooLarge
 
     class _AllOptions(_Options, total=False):
         explain: bool
@@ -105,7 +105,7 @@ def select_messages(
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
-    too_large: TooLarge | None = None,
+    too_large: TooLarge = "results",
     explain: bool = False,
 ) -> MessageSelection[M]: ...
 def select_messages(
@@ -129,7 +129,7 @@ def select_messages(
     exclude: Collection[str] = (),
     summarize: Summarize | None = None,
     summary_tokens: int | None = None,
-    too_large: TooLarge | None = None,
+    too_large: TooLarge = "results",
     explain: bool = False,
 ) -> MessageSelection[M]:
     """Select from a chat history what fits into a budget, so that the provider accepts it.
@@ -169,9 +169,9 @@ def select_messages(
         summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
             a text, which is sent after the system prompt. If it fails or the text is too long, a note says so.
         summary_tokens: The tokens reserved for the summary message; by default 5 % of the window with `summarize`.
-        too_large: "drop" drops an old exchange or message that is larger than the budget; "error" raises; "shorten"
-            drops it, and shortens tool results that must stay but do not fit. None means "shorten" if results are
-            shortened anyway, else "drop".
+        too_large: "results" shortens tool results that must stay but do not fit, and says so in a note; "shorten" also
+            the longest text of the last user message. "drop" shortens nothing to make it fit. With all three, an old
+            exchange or message that is larger than the budget is dropped; "error" raises instead.
         explain: Whether the result should have a report.
 
     Returns:
@@ -364,8 +364,10 @@ def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | Non
     try:
         replayed = replay(overlay, room, options, start, reasons)
     except UnitTooLargeError as error:
-        if options.too_large != "shorten" and any(views[n].results for n in error.indices):
-            error.add_note('To shorten tool results that do not fit, pass too_large="shorten".')
+        if options.too_large in ("drop", "error") and any(views[n].results for n in error.indices):
+            error.add_note('To shorten tool results that do not fit, pass too_large="results".')
+        elif options.too_large == "results" and any(views[n].opens_turn for n in error.indices):
+            error.add_note('To shorten the last user message, too, pass too_large="shorten".')
         room.explain(error)
         raise
     overlay.restore(replayed.gone)

@@ -75,6 +75,9 @@ class Replay(NamedTuple):
     saved: Mapping[int, int]
     """The tokens that shortening saved at the end, by message."""
 
+    fitted: tuple[int, ...]
+    """The messages that were shortened at the end because they must stay and did not fit."""
+
 
 def replay(
     overlay: Overlay, room: Room, options: Options, start: Point, reasons: Mapping[int, ExclusionReason]
@@ -94,10 +97,11 @@ def replay(
     history = overlay.history
     choose, fit = cut, _leave
     if options.shortening is not None:
-        from pycupel.messages.shortening import make_fit, shorten  # noqa: PLC0415 - few callers shorten results
+        fit = _fit if options.shortening.to_fit else _leave
+        if options.shortening.at_cuts:
+            from pycupel.messages.shortening import shorten  # noqa: PLC0415 - few callers shorten results
 
-        choose = shorten if options.shortening.at_cuts else cut
-        fit = make_fit if options.shortening.to_fit else _leave
+            choose = shorten
     gone = {bisect_left(history.firsts, n): reasons[n] for n in start.gone}
     overlay.drop(gone)
     staying = Staying(history)
@@ -135,17 +139,26 @@ def replay(
     end = len(history.tokens)
     must, should = staying.at(end, gone)
     fit(overlay, room, options, must, end)
+    fitted = tuple(sorted(n for n, now in overlay.saved.items() if now != saved.get(n, 0)))
     _refuse_what_cannot_fit(overlay, must, room)
     offer = offer_at(end, must, should)
     is_cut = not room.fits(overlay.remaining(end), offer.must_tokens)
     dropped = choose(overlay, room, options, offer) if is_cut else {}
     points = () if before is None else (before, _point(overlay, end, {*gone, *dropped}))
     newly = {n: now - saved.get(n, 0) for n, now in overlay.saved.items() if now != saved.get(n, 0)}
-    return Replay(points, gone, offer, dropped, newly)
+    return Replay(points, gone, offer, dropped, newly, fitted)
 
 
 def _leave(_overlay: Overlay, _room: Room, _options: Options, _must: Collection[int], _end: int, /) -> None:
     """Shorten nothing to make it fit."""
+
+
+def _fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int, /) -> None:
+    """Shorten what must stay if it does not fit."""
+    if overlay.tokens_of(must, end) + room.held > room.window:
+        from pycupel.messages.shortening import make_fit  # noqa: PLC0415 - it is seldom needed
+
+        make_fit(overlay, room, options, must, end)
 
 
 def _point(overlay: Overlay, end: int, gone: Collection[int]) -> Point:

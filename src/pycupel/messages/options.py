@@ -36,8 +36,8 @@ ProviderName: TypeAlias = Literal["auto", ResolvedProviderName]
 UnitName: TypeAlias = Literal["auto", "turn"]
 """What stays or goes as a whole: "auto" for messages and exchanges of calls and results, "turn" for turns."""
 
-TooLarge: TypeAlias = Literal["drop", "error", "shorten"]
-"""What `select_messages` does with an old unit that is larger than the budget."""
+TooLarge: TypeAlias = Literal["results", "shorten", "drop", "error"]
+"""What `select_messages` does with what is larger than the budget."""
 
 DEFAULT_KEEP = 3
 """How many of the newest results stay whole by default."""
@@ -84,8 +84,8 @@ class Shorten:
 class Shortening(NamedTuple):
     """How to shorten results."""
 
-    shortener: Shortener
-    """Makes the versions of results."""
+    shortener: Shortener | None
+    """Makes the versions of results; None if they are only shortened to fit."""
 
     keep: int
     """How many of the newest results stay whole while they fit."""
@@ -98,6 +98,9 @@ class Shortening(NamedTuple):
 
     to_fit: bool
     """Whether results that must stay are shortened if they do not fit."""
+
+    question_to_fit: bool
+    """Whether the last user message is shortened, too, if it does not fit."""
 
     recall: str = ""
     """The name of the tool that gives results back; empty if there is none, and shortened results name no handle."""
@@ -179,17 +182,18 @@ def check_options(
     checked = as_policy(policy)
     text = None if query is None else checked_str("query", query)
     shortener = checked.shorten if shorten is None else shorten
-    usual: TooLarge = "drop" if shortener is None else "shorten"
     names_of_large: tuple[TooLarge, ...] = get_args(TooLarge)
-    large = usual if too_large is None else checked_name("too_large", too_large, names_of_large)
+    large = checked_name("too_large", too_large, names_of_large)
     newest = checked_count("keep", keep, InvalidArgumentError)
     excluded = frozenset(checked_tools(exclude))
     shortening: Shortening | None = None
     notes: tuple[str, ...] = ()
-    if shortener is not None or large == "shorten":
-        at_cuts = shortener is not None
+    to_fit = large in ("results", "shorten")
+    if shortener is not None or to_fit:
         tool = RECALL_TOOL if recalled is True else recalled or ""
-        shortening = Shortening(_shortener(shortener), newest, excluded, at_cuts, large == "shorten", tool)
+        made_by = None if shortener is None else _shortener(shortener)
+        at_cuts, question_to_fit = shortener is not None, large == "shorten"
+        shortening = Shortening(made_by, newest, excluded, at_cuts, to_fit, question_to_fit, tool)
     else:
         # These options are only for results that are shortened.
         unused = [name for name, is_set in (("keep", newest != DEFAULT_KEEP), ("exclude", excluded)) if is_set]
@@ -223,12 +227,12 @@ def checked_tools(exclude: Any) -> tuple[str, ...]:
 
 
 def _shortener(shorten: Any) -> Shortener:
-    """Return the shortener that the option names; without one, what makes results fit that must stay."""
+    """Return the shortener that the option names."""
     if isinstance(shorten, str) and find_name(shorten, ("results",)) is None:
         raise InvalidArgumentError(
             f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
         )
-    if shorten is None or isinstance(shorten, str):
+    if isinstance(shorten, str):
         from pycupel.shorten import KeyLines  # noqa: PLC0415 - few callers shorten results
 
         return KeyLines()

@@ -14,10 +14,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pycupel.fields import changed, field, is_filled, is_mapping, text_of
+from pycupel.fields import changed, field, is_filled, is_list, is_mapping, text_of
 from pycupel.messages.history import History
 from pycupel.messages.parts import Part, PartReader, Path, returned_text
-from pycupel.messages.providers._tables import FUNCTION_RESPONSES, Prices, item_type
+from pycupel.messages.providers._tables import FUNCTION_RESPONSES, TEXT, Prices, item_type
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.item import trusted_items
 from pycupel.values import FrozenDict
@@ -40,7 +40,10 @@ _KINDS = {
 }
 
 Key: TypeAlias = tuple[int, int]
-"""The index of a message, and the number of a result in it."""
+"""The index of a message, and the number of a result in it, or `QUESTION`."""
+
+QUESTION = -1
+"""In place of the number of a result: the longest text of a user message."""
 
 
 class ResultText(NamedTuple):
@@ -50,7 +53,7 @@ class ResultText(NamedTuple):
     """The index of its message."""
 
     number: int
-    """Its number among the results of the message."""
+    """Its number among the results of the message; -1 for the longest text of a user message."""
 
     text: str
     """The shorter text."""
@@ -72,8 +75,27 @@ def with_result_texts(message: Any, texts: Mapping[int, str]) -> Any:
     return with_texts(message, {results[number].path: text for number, text in texts.items()})
 
 
+def longest_text(message: Any, parts: Iterable[Part]) -> tuple[Path, str] | None:
+    """Return where the longest text of a message is, and the text; None if no text can be replaced."""
+    found: list[tuple[Path, str]] = []
+    for part in parts:
+        if part.kind == TEXT:
+            node: Any = message
+            path = part.path
+            for step in path:
+                # The texts of a file are numbered, wherever in it they are.
+                inside: Any = field(node, step) if isinstance(step, str) else node[step] if is_list(node) else None
+                node = inside
+            if not isinstance(node, str):
+                # A part that is just a text.
+                node, path = field(node, "text"), (*path, "text")
+            if node == part.text:
+                found.append((path, part.text))
+    return max(found, key=lambda place: len(place[1]), default=None)
+
+
 def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
-    """Copy a message with other texts for the results at these paths. What does not change is not copied."""
+    """Copy a message with other texts at these paths, of results or of texts. What does not change is not copied."""
     for path, text in texts.items():
         message = _replaced(message, path, text, path[-1:])
     return message
@@ -81,6 +103,8 @@ def with_texts(message: Any, texts: Mapping[Path, str]) -> Any:
 
 def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
     if not path:
+        if isinstance(node, str):
+            return text
         if last == ("toolResult",):
             return changed(node, content=[{"text": text}])
         return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
@@ -242,8 +266,14 @@ class Overlay:
         return self.history.provider.read([self._with_texts(index, texts)], self.count)[0]
 
     def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:
-        results = results_in(self.history.views[index].parts)
-        return with_texts(self.messages[index], {results[number].path: text for number, text in texts.items()})
+        paths = {n: part.path for n, part in enumerate(results_in(self.history.views[index].parts))}
+        if QUESTION in texts:
+            paths[QUESTION], _ = self.question(index) or ((), "")
+        return with_texts(self.messages[index], {paths[number]: text for number, text in texts.items()})
+
+    def question(self, index: int) -> tuple[Path, str] | None:
+        """Return where the longest text of a message is, and the whole text; None if no text can be replaced."""
+        return longest_text(self.messages[index], self.history.whole_views[index].parts)
 
 
 def items_at(

@@ -322,6 +322,15 @@ def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: S
             f"the history was cut to keep up to {room.share:.0%} of the tokens free for documents; without documents=, "
             "all of it would fit"
         )
+    if replay.fitted:
+        n = replay.fitted[-1]
+        before, after = history.tokens[n], overlay.tokens[n]
+        others = len(replay.fitted) - 1
+        also = f", and so {'was 1 other' if others == 1 else f'were {others} others'}" if others else ""
+        yield (
+            f"messages[{n}] was shortened from {before:,} to {after:,} tokens{also}, because what must stay did "
+            "not fit into the budget"
+        )
     for rule in provider.request_rules:
         # About the request as a whole; nothing is dropped because of it.
         finding = next(rule.findings([room.extras.view, *(overlay.views[n] for n in kept)]), None)

@@ -36,6 +36,11 @@ NEWEST_KEPT_DIVISOR = 10
 LEAST_TOKENS = 100
 """Results with fewer tokens are never shortened."""
 
+LEAST_SHOWN = 100
+"""A result that must stay has at least this many tokens, or becomes a stub: 40 of its head, 40 of its tail, and what
+says how much is left out between them.
+"""
+
 BASE_WORTH = 0.5
 """What any unit is worth besides its content, measured like the shortener's units of information."""
 

@@ -24,14 +24,14 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
 from pycupel.messages.options import Options, Shortening
-from pycupel.messages.overlay import Key, Overlay, items_at
-from pycupel.messages.room import BASE_WORTH, ERROR_WEIGHT, LEAST_TOKENS, SPOKEN_WEIGHT, STUB_WORTH, Room
+from pycupel.messages.overlay import QUESTION, Key, Overlay, items_at
+from pycupel.messages.room import BASE_WORTH, ERROR_WEIGHT, LEAST_SHOWN, LEAST_TOKENS, SPOKEN_WEIGHT, STUB_WORTH, Room
 from pycupel.messages.tool_results import Result, stub_of, with_handle, without_media
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_all
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers._base import score_all
-from pycupel.shorten import HeadAndTail
+from pycupel.shorten import ByFormat, HeadAndTail, KeyLines
 from pycupel.shorten.key_lines import pieces_of, units_of
 from pycupel.slicers._base import slice_by_index
 from pycupel.slicers._versions import value_of
@@ -78,6 +78,12 @@ class Ladder(NamedTuple):
             return self
         return self._replace(rungs={key: steps for key, steps in self.rungs.items() if key not in keys})
 
+    def without_stubs(self, keys: Collection[Key]) -> Ladder:
+        """Return the ladder without the last step of these results, if they have another."""
+        return self._replace(
+            rungs={key: steps[:-1] if key in keys and len(steps) > 1 else steps for key, steps in self.rungs.items()}
+        )
+
 
 def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]]:
     """Return the tokens and the worth of each version, and the steps between them, cheapest per token first."""
@@ -105,6 +111,7 @@ def ladder_of(
     context: ShortenContext,
     more: Sequence[Shortener] = (),
     recall: str = "",
+    only_more: Collection[Key] = (),
 ) -> Ladder:
     """Make the ladder of a unit.
 
@@ -116,6 +123,7 @@ def ladder_of(
         context: The competing items, and the counter.
         more: Shorteners that make further versions.
         recall: The name of the tool that gives results back; empty if there is none.
+        only_more: The results that get only those further versions.
     """
     total = BASE_WORTH + SPOKEN_WEIGHT * said
     rungs: dict[Key, Sequence[_Step]] = {}
@@ -123,11 +131,11 @@ def ladder_of(
     for result, item in results:
         own = item_versions(shortener, item, context)
         weight = ERROR_WEIGHT if result.part.failed else 1.0
-        made = list(zip(own.shorter, own.units, strict=True))
+        made = [] if result.key in only_more else list(zip(own.shorter, own.units, strict=True))
         for other in more:
-            made += [
-                (each, own.whole * each.tokens / item.tokens) for each in item_versions(other, item, context).shorter
-            ]
+            # Worth more than a stub, however little information it is by the shortener's measure.
+            shares = [(each, each.tokens / item.tokens) for each in item_versions(other, item, context).shorter]
+            made += [(each, max(own.whole * share, STUB_WORTH * (1 + share))) for each, share in shares]
         versions = [(each.tokens, units * weight, each.content) for each, units in made]
         if recall:
             texts = [(with_handle(text, result, recall), worth) for _, worth, text in versions]
@@ -217,11 +225,14 @@ class _Choice(NamedTuple):
 
 
 def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int, /) -> None:
-    """Shorten the results that must stay, before the message `end`, until they fit and leave room to grow."""
+    """Shorten what must stay, before the message `end`, until it fits and leaves room to grow.
+
+    These are the results; if they do not fit even at their shortest, and the caller wants it, also the longest text of
+    the last user message. A result becomes a stub only if not even a little of its head and its tail fits.
+    """
     shortening = options.shortening
+    assert shortening is not None  # noqa: S101 - the caller asks for it
     space = room.window - room.held
-    if shortening is None or overlay.tokens_of(must, end) <= space:
-        return
     units = sorted(must)
     results = _results_before(overlay, units, end)
     newest = _newest(results, shortening)
@@ -229,9 +240,13 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     if overlay.tokens_of(must, end) <= space:
         return
     free = [result for result in results if _can_shorten(overlay, shortening, result)]
-    heads = [HeadAndTail(each) for each in (space, space // 2, space // 4) if each > 0]
-    ladders = _ladders(overlay, shortening, units, free, (), end, heads)
-    least = sum([ladder.least for ladder in ladders.values()])
+    ladders = _ladders_to_fit(overlay, shortening, units, free, newest, end, space)
+    with_heads = {i: ladder.without_stubs(ladder.rungs) for i, ladder in ladders.items()}
+    excess = sum([ladder.least for ladder in with_heads.values()]) - space
+    if excess > 0 and shortening.question_to_fit and _shorten_question(overlay, room, must, end, excess):
+        make_fit(overlay, room, options, must, end)
+        return
+    least = _avoid_stubs(ladders, free, space)
     goal = min(space, room.target_for(least))
     spare = goal - least
     kept: list[Key] = []
@@ -252,6 +267,63 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
         stub = stub_of(result, _tokens(overlay, result), shortening.recall)
         if overlay.count(stub) < _tokens(overlay, result):
             overlay.say({result.key: stub})
+
+
+def _avoid_stubs(ladders: dict[int, Ladder], free: Sequence[Result], space: int) -> int:
+    """Take the stubs out of the ladders, of the newest results first, while the rest fits. Return what is needed."""
+    least = sum([ladder.least for ladder in ladders.values()])
+    for result in reversed(free):
+        ladder = ladders[result.unit]
+        without = ladder.without_stubs([result.key])
+        more = without.least - ladder.least
+        if least + more <= space:
+            least += more
+            ladders[result.unit] = without
+    return least
+
+
+# Of the newest results, those whose lines are longer, on average, keep only their head and tail.
+_LONG_LINES = 400
+
+
+def _ladders_to_fit(
+    overlay: Overlay,
+    shortening: Shortening,
+    units: Sequence[int],
+    free: Sequence[Result],
+    newest: Collection[Result],
+    end: int,
+    space: int,
+) -> dict[int, Ladder]:
+    """Make the ladders of units that must stay: also with the head and the tail of results, in many sizes."""
+    sizes = [space >> halvings for halvings in range(space.bit_length())]
+    heads = [HeadAndTail(each) for each in (*(each for each in sizes if each > LEAST_SHOWN), LEAST_SHOWN)]
+    only_heads: set[Key] = set()
+    if type(shortening.shortener) in (type(None), KeyLines):
+        # Pieces of a long line say little without their neighbours. JSON stays JSON while there is room for it.
+        texts = {each.key: _text(overlay, each) for each in newest}
+        long = {key: text for key, text in texts.items() if len(text) > _LONG_LINES * (text.count("\n") + 1)}
+        only_heads = {key for key, text in long.items() if not text.lstrip().startswith(("{", "["))}
+        shortening = shortening._replace(shortener=ByFormat())
+    return _ladders(overlay, shortening, units, free, (), end, heads, only_heads)
+
+
+def _shorten_question(overlay: Overlay, room: Room, must: Collection[int], end: int, excess: int) -> bool:
+    """Shorten the longest text of the last user message by at least this many tokens; False if it cannot be."""
+    history = overlay.history
+    asked = [n for n, role, unit in history.appearances if role == "user" and n < end and unit in must]
+    place = overlay.question(asked[-1]) if asked else None
+    if place is None:
+        return False
+    key, space = (asked[-1], QUESTION), room.window - room.held
+    text = overlay.texts.get(asked[-1], {}).get(QUESTION, place[1])
+    item = ContextItem(text or " ", overlay.count(text))
+    others = space - (item.tokens - excess)
+    size = max(LEAST_SHOWN, min(space, room.target_for(others)) - others)
+    for version in HeadAndTail(size).shorten(item, ShortenContext([item], (), overlay.count)):
+        overlay.say({key: version.content})
+        return True
+    return False
 
 
 def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[int, ExclusionReason]:
@@ -343,6 +415,7 @@ def _ladders(
     staying: Sequence[int],
     end: int,
     more: Sequence[Shortener] = (),
+    only_more: Collection[Key] = (),
 ) -> dict[int, Ladder]:
     """Make the ladders of these units.
 
@@ -354,8 +427,10 @@ def _ladders(
         staying: The units whose texts stay anyway.
         end: The number of messages.
         more: Shorteners that make further versions.
+        only_more: The results that get only those further versions.
     """
     history, shortener, recall = overlay.history, shortening.shortener, shortening.recall
+    assert shortener is not None  # noqa: S101 - without one, the caller chooses it
     own: dict[int, list[tuple[Result, ContextItem]]] = {}
     for result in free:
         item = ContextItem(_text(overlay, result) or " ", _tokens(overlay, result))
@@ -381,7 +456,8 @@ def _ladders(
     units_said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
     sizes = {i: overlay.tokens_of([i], end) for i in units}
     return {
-        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall) for i in units
+        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall, only_more)
+        for i in units
     }
 
 

@@ -353,13 +353,10 @@ def _request(value: dict[str, Any], number: int) -> Conversation | None:
         if messages is None:
             continue
         if isinstance(messages, str):
-            messages = [_user_message(messages, key)]
+            from pycupel.messages.providers._tables import USER_MESSAGES  # noqa: PLC0415 - few requests have a text
+
+            messages = [USER_MESSAGES["gemini" if key == "contents" else "responses"](messages)]
         if not isinstance(messages, list):
             raise DocumentError(f"record {number}: {key} must be a list of messages, not {describe_value(messages)}")
         return Conversation(messages, value, key, number=number)
     return None
-
-
-def _user_message(text: str, key: str) -> dict[str, Any]:
-    """Make the message that Responses and Gemini take a text for."""
-    return {"role": "user", "parts": [{"text": text}]} if key == "contents" else {"role": "user", "content": text}

@@ -106,6 +106,7 @@ def _replaced(node: Any, path: Path, text: str, last: Path) -> Any:
         if isinstance(node, str):
             return text
         if last == ("toolResult",):
+            # Converse takes nothing but blocks.
             return changed(node, content=[{"text": text}])
         return _with_text(node, text, is_response=last != () and last[0] in FUNCTION_RESPONSES)
     step, *rest = path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycupel.kernels.words import query_terms, stem, term_weights, terms, words
+from pycupel.kernels.words import Corpus, analysis_of, bm25, query_terms, stem, term_weights, terms, words
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,40 @@ def test_the_terms_of_a_query_add_up() -> None:
     """A word that is asked for twice counts twice, and stop words do not count."""
     assert query_terms("What is the plan, the Plan of planning?") == {"plan": 2.5, "planning": 0.5}
     assert query_terms("to be or not to be") == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param("vecchi", {"vecchi": 0.7, "vecch*": 0.3}, id="more than five letters"),
+        pytest.param("casas", {"casas": 0.5, "casa": 0.5}, id="five letters"),
+        pytest.param("Straßen", {"strassen": 0.7, "stras*": 0.3}, id="case is folded"),
+        pytest.param("maxTokens", {"max": 0.5}, id="an identifier has parts"),
+        pytest.param("УСТРОЙСТВА", {"устройства": 0.7, "устро*": 0.3}, id="capitals"),
+        pytest.param("المستندات", {"المست*": 0.3}, id="a script without case"),
+        pytest.param("max_tokens", {"max_tokens": 1.0}, id="only letters have endings"),
+        pytest.param("because", {}, id="a stop word"),
+        pytest.param("日本語日本語", {"日本": 2.0}, id="scripts without spaces have pairs"),
+        pytest.param("vecchi libri with pictures", {"vecchi": 1.0}, id="an English question"),
+    ],
+)
+def test_a_question_without_english_function_words_looks_for_beginnings(query: str, expected: dict[str, float]) -> None:
+    found = query_terms(query)
+    assert {term: found.get(term) for term in expected} == pytest.approx(expected)
+    assert {term for term in found if term.endswith("*")} == {term for term in expected if term.endswith("*")}
+
+
+def test_a_beginning_is_counted_once_for_each_word() -> None:
+    """A word and its stem are two terms of the text, and one word."""
+    query = {"libro*": 1.0}
+    texts = [
+        analysis_of(text) for text in ("libros rojos", "libro rojo", "libros libro", "lib rojo", "changed changing")
+    ]
+    scores = bm25(query, texts, 1.2, 0.0, Corpus())
+    assert scores[0] == scores[1] > 0.0
+    assert scores[2] == pytest.approx(scores[0] * 2 * 2.2 / 3.2)
+    assert scores[3:] == [0.0, 0.0]
+    # The stem "chang" has the beginning, too; "hous", of "houses", has not.
+    assert bm25({"chang*": 1.0}, texts[4:], 1.2, 0.0, Corpus()) == bm25({"chang": 1.0}, texts[4:], 1.2, 0.0, Corpus())
+    houses = [analysis_of("houses")]
+    assert bm25({"house*": 1.0}, houses, 1.2, 0.0, Corpus()) == bm25({"houses": 1.0}, houses, 1.2, 0.0, Corpus())

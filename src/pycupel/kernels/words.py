@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from math import log
 from sys import intern
@@ -32,6 +32,17 @@ STOP_WORDS = frozenset(
     s t d m ll re ve don didn doesn isn wasn aren couldn wouldn shouldn please
     """.split()  # noqa: SIM905 - a list would be ten times as long
 )
+
+# Words that hardly any other large language has. A question with none of them is in another language, or only keywords.
+_ENGLISH = frozenset(
+    """
+    the and with from that this these those what which who whose how where when why does did has have you your they
+    their its could should would not into about
+    """.split()  # noqa: SIM905 - as above
+)
+# Other languages have more endings than a stemmer for English knows, so a longer word is also found by its beginning.
+# As a term, that ends in a character that no word has.
+_PREFIX, _PREFIX_WEIGHT, _PREFIX_MARK = 5, 0.3, "*"
 
 # Long runs of letters are data, not words. Combining marks belong to the letter before them.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0963\u0966-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
@@ -70,10 +81,22 @@ def terms(word: str) -> tuple[str, ...]:
 def query_terms(query: str) -> dict[str, float]:
     """Return the terms to look for, each with its weight."""
     weights: dict[str, float] = {}
-    for word in words(query):
-        for term, weight in term_weights(word).items():
+    asked = words(query)
+    is_english = not _ENGLISH.isdisjoint(map(str.casefold, asked))
+    for word in asked:
+        found = term_weights(word)
+        if found and not is_english and _has_endings(word):
+            found = {term: (1.0 - _PREFIX_WEIGHT) * weight for term, weight in found.items()}
+            found[word.casefold()[:_PREFIX] + _PREFIX_MARK] = _PREFIX_WEIGHT
+        for term, weight in found.items():
             weights[term] = weights.get(term, 0.0) + weight
     return weights
+
+
+def _has_endings(word: str) -> bool:
+    """Whether it is a longer word of a language: not `getUser` or `utf8`, nor of a script without spaces."""
+    is_plain = word.isalpha() and (word[1:] == word[1:].lower() or word.isupper())
+    return is_plain and len(word) > _PREFIX and not _UNSPACED.search(word)
 
 
 def term_weights(word: str) -> dict[str, float]:
@@ -181,6 +204,9 @@ def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: fl
     n = corpus.texts = corpus.texts + len(texts)
     scores = [0.0] * len(texts)
     all_counts = [counts for counts, _ in texts]
+    prefixes = {term[:_PREFIX] for term in query if term[-1] == _PREFIX_MARK}
+    if prefixes:
+        all_counts = [_with_prefixes(counts, prefixes) for counts in all_counts]
     lengths = [length for _, length in texts]
     corpus.words += sum(lengths)
     mean_length = corpus.words / n if n else 0.0
@@ -192,6 +218,17 @@ def bm25(query: Mapping[str, float], texts: Sequence[Analysis], k1: float, b: fl
             count = all_counts[i][term]
             scores[i] += value * count / (count + k1 * (1.0 - b + b * lengths[i] / mean_length))
     return scores
+
+
+def _with_prefixes(counts: Mapping[str, int], prefixes: Collection[str]) -> Mapping[str, int]:
+    """Return the counts of a text's terms, and how many of its words begin with each of the prefixes."""
+    found: dict[str, int] = {}
+    for term, count in counts.items():
+        prefix = term[:_PREFIX]
+        # A word whose stem is another term with this prefix is already counted there.
+        if prefix in prefixes and ((stemmed := stem(term)) == term or stemmed[:_PREFIX] != prefix):
+            found[prefix + _PREFIX_MARK] = found.get(prefix + _PREFIX_MARK, 0) + count
+    return {**counts, **found} if found else counts
 
 
 def share_with_neighbours(scores: list[float], groups: Sequence[int | None], window: int, share: float) -> list[float]:

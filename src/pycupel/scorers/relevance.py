@@ -30,7 +30,8 @@ class RelevanceScorer:
     """Relevance of the content to a question: BM25, shared with neighbours and groups. The best item has 1.0.
 
     Words count in any script. Identifiers are also found by their parts (`getUserName`, `user_name`), inflected English
-    words by their stems, and stop words are left out of the question. The scores are then divided by the largest;
+    words by their stems, and stop words are left out of the question. If it has no English function word, longer words
+    are also found by their first five letters. The scores are then divided by the largest;
     `share` times the best score among the neighbours is added, because the answer is often next to the words of the
     question; the scores are divided by the largest again; `group_share` times the best score in the group is added,
     and the scores are divided by the largest.

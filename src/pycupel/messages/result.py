@@ -18,7 +18,7 @@ from pycupel.messages.history import COMPACTED
 from pycupel.messages.memory import NOTHING, Memory, Point
 from pycupel.messages.options import Options, ResolvedProviderName
 from pycupel.messages.overlay import Overlay
-from pycupel.messages.room import Room
+from pycupel.messages.room import SMALL_CUT_DIVISOR, Room
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_float
 from pycupel.values import draft_of, sealed
@@ -192,6 +192,13 @@ class MessageSelection(Generic[M]):
         """The number of messages in the caller's list."""
         return len(self.kept) + len(self.dropped)
 
+    @property
+    def fill(self) -> float:
+        """How full the prompt is, from 0 to 1: its tokens over the most that may be sent, after the margin."""
+        prompt = self.usage.prompt
+        most = max(0, self.budget.unreserved_capacity) + prompt - self.total_tokens
+        return min(1.0, prompt / most) if most > 0 else 1.0
+
     def recall(self, id: str, *, lines: str | None = None, match: str | None = None) -> str:  # noqa: A002 - as in `recall`
         """Return the original text of a result that was shortened, as `pycupel.messages.recall` does.
 
@@ -322,6 +329,7 @@ def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: S
             f"the history was cut to keep up to {room.share:.0%} of the tokens free for documents; without documents=, "
             "all of it would fit"
         )
+    yield from _small_cut(overlay, room, replay, kept)
     if replay.fitted:
         n = replay.fitted[-1]
         before, after = history.tokens[n], overlay.tokens[n]
@@ -337,6 +345,29 @@ def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: S
         if finding is not None:
             rejected = f"{provider.name} would reject the request" if finding.severity == "error" else None
             yield f"{rejected or f'messages[{finding.index}]'}: {finding.message}. {finding.remedy}"
+
+
+def _small_cut(overlay: Overlay, room: Room, replay: Replay, kept: Sequence[int]) -> Iterator[str]:
+    """Say what leaves so little to cut that the next cut is near. Without room to grow, every cut is small."""
+    cut, extras = _cut(overlay, replay, kept), room.extras
+    window = room.window + room.summary + extras.tokens
+    if cut is None or not room.leaves_room or cut.removed * SMALL_CUT_DIVISOR >= window:
+        return
+    history = overlay.history
+    sizes = {
+        "the system prompt": extras.system,
+        "the tools": extras.tools,
+        "what is pinned of the documents": room.held,
+    }
+    for i in sorted(replay.offer.pinned):
+        indices = history.units[i].indices
+        first, last = indices[0], indices[-1]
+        sizes[f"messages[{first}]" if first == last else f"messages[{first}:{last + 1}]"] = overlay.sizes[i]
+    largest = max(sizes, key=sizes.__getitem__)
+    yield (
+        f"the cut removed only {cut.removed:,} tokens of a window of {window:,}, so the next one is near; the "
+        f"largest thing that must stay is {largest}, with {sizes[largest]:,} tokens"
+    )
 
 
 _DroppedDraft: Any = draft_of(Dropped)

@@ -292,6 +292,9 @@ def test_a_result_that_must_stay_and_is_too_large_is_shortened(provider: Any) ->
     assert change.original_tokens - change.tokens >= 2000 - words_of(shorter)
     with pytest.raises(UnitTooLargeError):
         selector(600, too_large="drop").select(request(parts, model=ModelInUse(provider)))
+    # What the user wrote is the library's.
+    same = selector(600, too_large="shorten")
+    assert same.select(request(parts, model=ModelInUse(provider), with_texts=with_texts)) == selected
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -37,7 +37,7 @@ STOP_WORDS = frozenset(
 _ENGLISH = frozenset(
     """
     the and with from that this these those what which who whose how where when why does did has have you your they
-    their its could should would not into about
+    their them there its could should would not into about been any please
     """.split()  # noqa: SIM905 - as above
 )
 # Other languages have more endings than a stemmer for English knows, so a longer word is also found by its beginning.

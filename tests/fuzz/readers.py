@@ -124,8 +124,12 @@ def check_messages(drawn: Drawn) -> None:
             work = partial(select_messages, history, budget, provider=provider, counter=len)
             selection = refusable(work)
             if not isinstance(selection, str):
-                kept = list(map(id, selection.messages))
-                assert [each for each in map(id, history) if each in kept] == kept, "a part of the history, in order"
+                kept = list(selection.kept)
+                assert kept == sorted(kept), "in order"
+                # A result that must stay and does not fit is shortened in a copy of its message.
+                shortened = {each.index for each in selection.shortened}
+                sent = [(n, each) for n, each in zip(kept, selection.messages, strict=True) if n not in shortened]
+                assert all(each is history[n] for n, each in sent), "the caller's messages"
                 dropped = {each.index for each in selection.dropped}
                 assert len(kept) + len(dropped) == len(history), "each message once"
                 assert repr(selection)

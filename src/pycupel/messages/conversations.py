@@ -57,7 +57,7 @@ _COUNT_DIVISOR = 8
 _SHORTEST = 200
 _MAX_COUNTERS = 8
 
-_USERS = ("user", "human")
+_USERS = ("user", "human", "user_input")
 _PRESET_KEYS: dict[int, tuple[Any, Hashable]] = {}
 _PLAIN = (str, int, float, bool, bytes, type(None))
 
@@ -304,6 +304,12 @@ class Conversation(NamedTuple):
             _STORE.keep(self.key, memory.bare(), past)
 
 
+def _is_user(message: Any) -> bool:
+    # The messages have not been read yet, so a role may be anything.
+    names = (field(message, "role"), field(message, "type"))
+    return any(isinstance(name, str) and name in _USERS for name in names)
+
+
 def recall(
     messages: tuple[Any, ...],
     provider: Provider,
@@ -330,10 +336,7 @@ def recall(
     key: Hashable | None = None
     found: list[Memory] = []
     if _STORE.limit and messages:
-        is_user = (
-            n for n, each in enumerate(messages) if field(each, "role") in _USERS or field(each, "type") in _USERS
-        )
-        first = next(is_user, 0) + 1
+        first = next((n for n, each in enumerate(messages) if _is_user(each)), 0) + 1
         try:
             own = (provider.name, provider.prices, arguments.plain, _counter_key(counter), counter.margin_percent)
             key = (fingerprint_of(messages, [first]).digests[first], own, _strategies_key(arguments.strategies))

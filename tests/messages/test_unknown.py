@@ -218,3 +218,16 @@ def test_unknown_parts_anywhere_break_nothing(provider: ProviderName, data: st.D
     errors = [each for each in lint_messages(messages, provider) if each.severity == "error"]
     assert errors == [each for each in before if each.severity == "error"]
     assert select(messages, 10**7, provider=provider).messages == messages
+
+
+def test_what_went_with_a_shortened_result_is_not_named() -> None:
+    """The copy that is sent has nothing unknown any more."""
+    content = [{"type": "hologram", "text": "no"}, {"type": "text", "text": "word " * 3_000}]
+    history: list[Any] = [
+        {"role": "user", "content": "read it"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": content}]},
+    ]
+    selection = select_messages(history, 1_000, provider="anthropic")
+    assert [each.index for each in selection.shortened] == [2]
+    assert not any("hologram" in note for note in selection.notes)

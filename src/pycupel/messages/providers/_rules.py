@@ -72,8 +72,9 @@ EMPTY_TEXT = Rule(
 def _of_unknown_types(views: Sequence[MessageView]) -> Iterator[tuple[int, str, str, str]]:
     for view in views:
         if UNKNOWN in view.marks:
-            name, what = next((part.tool, part.arguments) for part in view.parts if part.kind == UNKNOWN)
-            yield view.message_index, what, quoted(name), quoted(_nearest(name, what))
+            # None is left if it was in a result that has been shortened.
+            for part in [part for part in view.parts if part.kind == UNKNOWN][:1]:
+                yield view.message_index, part.arguments, quoted(part.tool), quoted(_nearest(part.tool, part.arguments))
 
 
 def _nearest(name: str, what: str) -> str:

@@ -101,7 +101,7 @@ def test_replacing_in_a_stream_takes_no_walk_for_each_batch() -> None:
 
 
 def test_as_many_versions_that_must_stay_as_items_take_no_walk_for_each() -> None:
-    """A list of required items: 50,000 took 16 s before, of which nearly all was looking them up."""
+    """A list of required items: looking each of them up in it, 20,000 took 2.6 s."""
     count = 50_000
     sizes = [[2, 1]] * count
     choice = within(3.0, lambda: choose_versions(sizes, sizes, count + 10, list(range(count))))

@@ -625,7 +625,17 @@ def test_a_question_is_shortened_before_results_become_stubs() -> None:
 @pytest.mark.parametrize(
     ("provider", "message", "shorter"),
     [
-        ("openai", {"role": "user", "content": [{"type": "text", "text": WORDS}]}, ("content", 0, "text")),
+        (
+            "openai",
+            {
+                "role": "user",
+                "content": [
+                    {"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}},
+                    {"type": "text", "text": WORDS},
+                ],
+            },
+            ("content", 1, "text"),
+        ),
         (
             "anthropic",
             {

@@ -315,7 +315,9 @@ def _sent(request: Mapping[str, Any]) -> tuple[ResolvedProviderName, list[_Messa
     if isinstance(request.get("input"), str) and "model" in request:
         return "responses", [{"role": "user", "content": request["input"]}]
     items = as_dicts(request.get("input"))
-    steps = any(item.get("type") in STEP_TYPES.keys() - ITEM_TYPES.keys() for item in items)
+    # Whatever the log has as a type, a list included.
+    types = [item.get("type") for item in items]
+    steps = any(each in STEP_TYPES and each not in ITEM_TYPES for each in types if isinstance(each, str))
     return ("interactions" if steps else "responses"), items
 
 

@@ -190,7 +190,7 @@ def test_no_message_is_kept_and_no_text_but_shortened_ones() -> None:
     shorter = {each.text for point in selection.points for each in point.texts}
     assert shorter
     entries = [each for kept in conversations._STORE._conversations.values() for each in kept.entries]
-    found = {text for text in texts_in(conversations._STORE.__dict__, set()) if "secret" in text}
+    found = {text for text in texts_in([*vars(conversations._STORE).values()], set()) if "secret" in text}
     assert found
     assert found <= {each.text for entry in entries for point in entry.points for each in point.texts}
 

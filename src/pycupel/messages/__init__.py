@@ -1,4 +1,4 @@
-"""Chat histories of OpenAI (Chat and Responses), Anthropic, Gemini and Mistral.
+"""Chat histories of OpenAI (Chat and Responses), Anthropic, Gemini (also Interactions), Mistral and Bedrock.
 
 | name | what it does |
 |---|---|
@@ -18,43 +18,6 @@ Messages may be dicts or objects from the provider's library; they are never cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pycupel.lazy import load_when_used
-from pycupel.messages.api import aselect_messages, lint_messages, select_messages, to_items
-from pycupel.messages.conversations import clear_caches, set_memory_limit
-from pycupel.messages.counting import Usage, count_messages, tokens_by_kind
-from pycupel.messages.options import ProviderName, ResolvedProviderName, Shorten, TooLarge, UnitName
-from pycupel.messages.providers._base import Finding
-from pycupel.messages.result import Cut, Dropped, ExplainedSelection, MessageSelection, ShortenedMessage
 
-if TYPE_CHECKING:
-    from pycupel.messages.tool_results import recall, recall_tool
-else:
-    # Few callers shorten results.
-    __getattr__, __dir__ = load_when_used(__name__, {".tool_results": "recall recall_tool"})
-
-__all__ = [
-    "Cut",
-    "Dropped",
-    "ExplainedSelection",
-    "Finding",
-    "MessageSelection",
-    "ProviderName",
-    "ResolvedProviderName",
-    "Shorten",
-    "ShortenedMessage",
-    "TooLarge",
-    "UnitName",
-    "Usage",
-    "aselect_messages",
-    "clear_caches",
-    "count_messages",
-    "lint_messages",
-    "recall",
-    "recall_tool",
-    "select_messages",
-    "set_memory_limit",
-    "to_items",
-    "tokens_by_kind",
-]
+__all__, __getattr__, __dir__ = load_when_used(__name__)

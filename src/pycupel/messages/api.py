@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 from pycupel.diagnostics import ExclusionReason
-from pycupel.diagnostics.observers import observe_messages
+from pycupel.diagnostics.collector import observe_messages
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.fields import is_list, is_mapping
 from pycupel.messages.conversations import Conversation, counting, recall
@@ -15,15 +15,16 @@ from pycupel.messages.counting import checked_extras, count_extras, resolve_coun
 from pycupel.messages.cuts import Offer, replay
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import Documents, choose, documents_of
-from pycupel.messages.history import History
-from pycupel.messages.memory import START, Arguments, cut_arguments, read_on, remember
+from pycupel.messages.history import History, pinned_messages
+from pycupel.messages.memory import START, Arguments, cut_arguments, is_point_of, read_on, remember
 from pycupel.messages.options import (
-    DEFAULT_KEEP,
+    UNSET,
     Options,
     Pin,
     ProviderName,
     Shorten,
     Summarize,
+    Summarizer,
     TooLarge,
     UnitName,
     check_options,
@@ -31,6 +32,7 @@ from pycupel.messages.options import (
 )
 from pycupel.messages.overlay import Overlay, items_at
 from pycupel.messages.providers._base import Finding, Provider
+from pycupel.messages.providers._shapes import plain_messages
 from pycupel.messages.result import ExplainedSelection, M, MessageSelection, assemble
 from pycupel.messages.room import FilledRoom, Room
 from pycupel.model import ContextItem
@@ -38,7 +40,7 @@ from pycupel.model.checks import checked_name, suggestion, wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.protocols import Shortener
 from pycupel.tokens.counters import Counter, CounterLike
-from pycupel.tokens.limits import BudgetLike, allowance
+from pycupel.tokens.models import BudgetLike, allowance
 
 LARGE = 100_000
 """With more new characters than this, `aselect_messages` computes in a thread."""
@@ -65,11 +67,8 @@ if TYPE_CHECKING:
         system: Any
         tools: Iterable[Any] | None
         stable: bool
-        shorten: Literal["results"] | Shortener | Shorten | None
-        keep: int
-        exclude: Collection[str]
-        summarize: Summarize | None
-        summary_tokens: int | None
+        shorten: Literal["results", "none"] | Shortener | Shorten | None
+        summarize: Summarizer | Summarize | None
         too_large: TooLarge
 
     class _AllOptions(_Options, total=False):
@@ -100,11 +99,8 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
-    shorten: Literal["results"] | Shortener | Shorten | None = None,
-    keep: int = DEFAULT_KEEP,
-    exclude: Collection[str] = (),
-    summarize: Summarize | None = None,
-    summary_tokens: int | None = None,
+    shorten: Literal["results", "none"] | Shortener | Shorten | None = UNSET,
+    summarize: Summarizer | Summarize | None = None,
     too_large: TooLarge = "results",
     explain: bool = False,
 ) -> MessageSelection[M]: ...
@@ -124,11 +120,8 @@ def select_messages(
     system: Any = None,
     tools: Iterable[Any] | None = None,
     stable: bool = True,
-    shorten: Literal["results"] | Shortener | Shorten | None = None,
-    keep: int = DEFAULT_KEEP,
-    exclude: Collection[str] = (),
-    summarize: Summarize | None = None,
-    summary_tokens: int | None = None,
+    shorten: Literal["results", "none"] | Shortener | Shorten | None = UNSET,
+    summarize: Summarizer | Summarize | None = None,
     too_large: TooLarge = "results",
     explain: bool = False,
 ) -> MessageSelection[M]:
@@ -137,9 +130,10 @@ def select_messages(
     A tool call, its results and its reasoning stay together, with the user message that they are about. The system
     prompt, the last user message, open exchanges and the newest one of the turn always stay. The order does not change.
 
-    Nothing is dropped until the history exceeds `max_tokens - output_reserve`. Then it is cut further than necessary,
-    so that the following calls only append to it. The cuts depend only on the history and the arguments: they are
-    replayed, as if the history had been selected before every call of the model.
+    Nothing changes until the history exceeds `max_tokens - output_reserve`. Then old tool results are shortened, and
+    messages are dropped, further than necessary, so that the following calls only append to it. The cuts depend only on
+    the history and the arguments: they are replayed, as if the history had been selected before every call of the
+    model.
 
     Args:
         messages: The history: dicts or the SDK's objects, which are only read.
@@ -161,14 +155,14 @@ def select_messages(
         system: The system prompt that is sent beside the messages: a text, blocks, or Gemini's `system_instruction`.
         tools: The definitions of tools that are sent beside the messages, in the provider's shape or MCP's.
         stable: Whether the start of the prompt should stay the same from call to call. If not, the window is filled.
-        shorten: "results" shortens tool results to key lines, then to stubs, before they are dropped; or pass your own
-            shortener, or `Shorten(...)`, which also says whether shortened results can be recalled. None uses the
-            policy's, if it has one.
-        keep: How many of the newest results stay whole while they fit.
-        exclude: The names of tools whose results are never shortened.
-        summarize: Called with the messages that were dropped since the last summary, and that summary or None. Returns
-            a text, which is sent after the system prompt. If it fails or the text is too long, a note says so.
-        summary_tokens: The tokens reserved for the summary message; by default 5 % of the window with `summarize`.
+        shorten: "results" shortens tool results by what they are, then to stubs, before they are dropped; or pass a
+            shortener, or `Shorten(...)`, which also says which results stay whole, and whether shortened ones can be
+            recalled. None or "none" shortens nothing at a cut. By default, the policy's, or "results".
+        summarize: Called with the dropped messages that are in no summary yet, and the last summary or None. Returns a
+            text or a compaction block, which is sent after the system prompt; or None for "not yet", to be asked again
+            at the next call. If it fails or the text is too long, a note says so, and it is asked again at the next
+            cut. The last summary stays until there is another. 5 % of the window are reserved for it, or those of
+            `Summarize(function, tokens=...)`.
         too_large: "results" shortens tool results that must stay but do not fit, and says so in a note; "shorten" also
             the longest text of the last user message. "drop" shortens nothing to make it fit. With all three, an old
             exchange or message that is larger than the budget is dropped; "error" raises instead.
@@ -202,10 +196,7 @@ def select_messages(
             unit=unit,
             stable=stable,
             shorten=shorten,
-            keep=keep,
-            exclude=exclude,
             summarize=summarize,
-            summary_tokens=summary_tokens,
             too_large=too_large,
             explain=explain,
         )
@@ -253,6 +244,7 @@ class _Prepared(NamedTuple):
     """A call whose arguments are checked, and what is remembered of its history, before the history is read."""
 
     source: tuple[Any, ...]
+    plain: tuple[Any, ...]
     options: Options
     provider: Provider
     counter: Counter
@@ -271,7 +263,7 @@ class _Prepared(NamedTuple):
         """Whether there is so much to read that an event loop should not wait for it."""
         left = LARGE
         known = 0 if self.conversation.past is None else len(self.conversation.past.views)
-        pending: list[Any] = [*self.source[known:]]
+        pending: list[Any] = [*self.plain[known:]]
         while pending and left >= 0:
             value = pending.pop()
             if isinstance(value, str):
@@ -316,8 +308,9 @@ def _prepare(
     if previous is not None and not isinstance(previous, MessageSelection):
         raise wrong_type("previous", "a MessageSelection", previous)
     source = tuple(checked_list("messages", messages))
+    plain = plain_messages(source)
     allowed = allowance(budget, model, options.policy.models)
-    known = resolve_provider(source, provider, model)
+    known = resolve_provider(plain, provider, model)
     count = resolve_counter(counter, known, model)
     counted = counting(count)
     extras = count_extras(known, counted, system, tools)
@@ -330,32 +323,41 @@ def _prepare(
         share=offered.share,
         documents=offered.tokens,
         held=offered.held,
-        summary_tokens=options.summary_tokens,
+        summary_tokens=0 if options.summarize is None else options.summarize.tokens,
     )
     arguments = cut_arguments(known, options, room, allowed.limits or ())
 
     end = len(source) if previous is None else min(previous.history_length, len(source))
-    conversation = recall(source, known, count, arguments, None if previous is None else previous.memory, end)
+    conversation = recall(plain, known, count, arguments, None if previous is None else previous.memory, end)
     notes = (*allowed.notes, *offered.notes)
     return _Prepared(
-        source, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, notes
+        source, plain, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, notes
     )
 
 
 def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | None]:
     """Return the selection without its summary, and the request for the summary."""
-    source, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, _ = prepared
+    source, plain, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, _ = (
+        prepared
+    )
     fingerprint, past = conversation.fingerprint, conversation.past
-    views = read_on(source, known, counted, fingerprint, past)
-    history = History(source, known, views, options.unit, pin)
+    views = read_on(plain, known, counted, fingerprint, past)
+    history = History(plain, known, views, options.unit, pinned_messages(source, pin))
     _refuse_broken(history)
 
     same: MessageSelection | None = None
     start = START
     reasons: Mapping[int, ExclusionReason] = {}
-    if previous is not None and previous.memory.continues(end, fingerprint, history, arguments):
-        same = previous
-        start, reasons = same.memory.last_point(history), {each.index: each.reason for each in same.dropped}
+    if (
+        previous is not None
+        and previous.memory.continues(end, fingerprint, history, arguments)
+        and is_point_of(
+            history,
+            point := previous.memory.last_point(history),
+            whys := {each.index: each.reason for each in previous.dropped},
+        )
+    ):
+        same, start, reasons = previous, point, whys
     elif conversation.key is not None and past is not None and past.has_same_counts(history):
         start, reasons = past.last_point(history), past.reasons
     if not room.leaves_room:
@@ -379,7 +381,6 @@ def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | Non
     memory = remember(fingerprint, history, count, arguments, replayed.points, why)
     conversation.remember(memory)
     selection = assemble(
-        options,
         overlay,
         room,
         replayed,
@@ -396,7 +397,7 @@ def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | Non
     from pycupel.messages.summary import request_of  # noqa: PLC0415 - few callers have summaries
 
     gone = {*replayed.gone, *replayed.dropped}
-    return selection, request_of(options.summarize, room.summary, overlay, gone, selection, same)
+    return selection, request_of(options.summarize.function, room.summary, overlay, gone, selection, same)
 
 
 def _refuse_broken(history: History) -> None:
@@ -491,8 +492,9 @@ def to_items(
     """
     unit_name = checked_name("unit", unit, get_args(UnitName))
     source = checked_list("messages", messages)
-    known = resolve_provider(source, provider, model)
-    views = known.read(source, resolve_counter(counter, known, model))
-    history = History(source, known, views, unit_name, pin)
+    plain = plain_messages(source)
+    known = resolve_provider(plain, provider, model)
+    views = known.read(plain, resolve_counter(counter, known, model))
+    history = History(plain, known, views, unit_name, pinned_messages(source, pin))
     must, _ = history.staying()
-    return list(items_at(Overlay(history), history.whole, must, named=True).values())
+    return list(items_at(Overlay(history), history.whole, must, named={}).values())

@@ -7,7 +7,8 @@ A conversation is known by its messages up to the first one of the user, and by 
 on: provider, counter, policy, options and budget. Under that key are the last selections of it, so that one that was
 edited or branched off finds the longest that it begins with. It never changes a result.
 
-Kept are digests, counts, ids, names of tools, marks, and the texts of shortened results; no message and no other text.
+Kept are digests, counts, hashes of words, ids, names of tools, marks, and the texts of shortened results; no message
+and no other text.
 Counters and strategies of the caller are held weakly. All of it stays within a number of bytes, the least recently used
 goes first, and what has not been used for an hour is forgotten.
 """
@@ -18,13 +19,14 @@ import os
 import sys
 from _thread import allocate_lock
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
+from sys import getsizeof
 from time import monotonic
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import ref
 
 from pycupel.errors import InvalidArgumentError
@@ -50,12 +52,14 @@ _GONE_BYTES = 15
 _CONVERSATION_BYTES = 2_500
 # Every so often, what edited and branched conversations no longer share is counted again.
 _RECOUNT = 8
-# Counts may take a quarter of the limit, in two generations.
-_COUNT_BYTES = 180
-_COUNT_DIVISOR = 8
-# Counting a shorter text takes no longer than looking it up.
-_SHORTEST = 200
+# Counts may take a quarter of the limit, in two generations, and so may the units of lines.
+_GENERATION = 8
+_MADE_BYTES, _NUMBER_BYTES = 180, 36
+# With a shorter text, counting or finding its units takes no longer than looking it up.
+_SHORTEST, _SHORTEST_LINE = 200, 20
 _MAX_COUNTERS = 8
+
+_Made = TypeVar("_Made")
 
 _USERS = ("user", "human", "user_input")
 _PRESET_KEYS: dict[int, tuple[Any, Hashable]] = {}
@@ -147,36 +151,34 @@ class _Conversation:
         self.entries.append(memory)
         self.stores += 1
         if self.stores % _RECOUNT == 0:
-            self.bytes = _CONVERSATION_BYTES + _bytes_of(self.entries, (), frozenset())
+            self.bytes = _CONVERSATION_BYTES + _bytes_of(self.entries, None)
         else:
-            shared = () if past is None else past.views
-            known = frozenset(map(id, _texts_of([] if past is None else [past])))
-            self.bytes += _bytes_of([memory], shared, known)
+            self.bytes += _bytes_of([memory], past)
 
 
-def _texts_of(entries: Iterable[Memory]) -> Iterable[str]:
-    return [each.text for entry in entries for point in entry.points for each in point.texts]
-
-
-def _bytes_of(entries: Iterable[Memory], shared: Iterable[MessageView], known: frozenset[int]) -> int:
-    """Estimate the bytes of these selections without what they share with others, or with each other."""
-    seen = {*map(id, shared)}
+def _bytes_of(entries: Iterable[Memory], past: Memory | None) -> int:
+    """Estimate the bytes of these selections without what they share with each other, and with one they continue."""
+    known, said = (0, {}) if past is None else (len(past.views), _texts_of(past))
+    views: dict[int, MessageView] = {}
+    texts: dict[int, str] = {}
     total = 0
-    texts: dict[int, int] = {}
     for entry in entries:
+        new = entry.views[known:]
+        views.update(zip(map(id, new), new, strict=True))
+        texts |= {key: text for key, text in _texts_of(entry).items() if key not in said}
         total += 8 * len(entry.views) + _REASON_BYTES * len(entry.reasons)
         total += _GONE_BYTES * sum([len(each.gone) for each in entry.points])
-        for view in entry.views:
-            if id(view) not in seen:
-                seen.add(id(view))
-                ids = [*view.calls, *view.results, *(part.tool for part in view.parts)]
-                total += (
-                    _VIEW_BYTES + _PART_BYTES * len(view.parts) + sum([_TEXT_BYTES + len(str(each)) for each in ids])
-                )
-        texts |= {
-            id(text): len(text.encode("utf-8", "replace")) for text in _texts_of([entry]) if id(text) not in known
-        }
-    return total + sum([_TEXT_BYTES + size for size in texts.values()])
+    total += _VIEW_BYTES * len(views) + _TEXT_BYTES * len(texts)
+    total += sum([len(each.encode("utf-8", "replace")) for each in texts.values()])
+    for _, _, _, _, calls, results, _, _, _, parts in views.values():
+        if parts or results:
+            ids = [*calls, *results, *(part.tool for part in parts)]
+            total += _PART_BYTES * len(parts) + sum([_TEXT_BYTES + len(str(each)) for each in ids])
+    return total
+
+
+def _texts_of(entry: Memory) -> dict[int, str]:
+    return {id(each.text): each.text for point in entry.points for each in point.texts}
 
 
 class _Store:
@@ -190,7 +192,8 @@ class _Store:
         """Forget everything. A lock that another thread held at a fork would never be released, so it is new, too."""
         self._lock = allocate_lock()
         self._conversations: OrderedDict[Hashable, _Conversation] = OrderedDict()
-        self._counts: dict[Hashable, _Counts] = {}
+        self._counts: dict[Hashable, _ByText[int]] = {}
+        self._units = _ByText[Mapping[int, float]]()
         self.bytes = 0
 
     def find(self, key: Hashable) -> list[Memory]:
@@ -218,7 +221,7 @@ class _Store:
 
     def _forget(self, now: float) -> None:
         """Forget what is too old, and the least recently used while there is too much."""
-        room = self.limit - self.limit // 4
+        room = self.limit - self.limit // 4 - self._units.bytes
         while self._conversations:
             oldest = next(iter(self._conversations.values()))
             if self.bytes <= room and now - oldest.used <= _MAX_AGE:
@@ -226,57 +229,73 @@ class _Store:
             self.bytes -= self._conversations.popitem(last=False)[1].bytes
 
     @property
-    def count_bytes(self) -> int:
-        """The bytes of the counts of texts."""
-        return _COUNT_BYTES * sum(map(len, self._counts.values()))
+    def text_bytes(self) -> int:
+        """The bytes of what was made of texts."""
+        return self._units.bytes + sum([each.bytes for each in self._counts.values()])
 
-    def counts(self, counter: Counter) -> _Counts | None:
+    def units(self) -> _ByText[Mapping[int, float]]:
+        """Return the units of lines, which may take as much as counts."""
+        self._units.room = self.limit // _GENERATION
+        return self._units
+
+    def counts(self, counter: Counter) -> _ByText[int] | None:
         """Return the counts that a counter has made; None if it can neither be compared nor held weakly."""
         try:
             key = _counter_key(counter)
         except TypeError:
             return None
         with self._lock:
-            made = self._counts.pop(key, None) or _Counts()
+            made = self._counts.pop(key, None) or _ByText[int]()
             self._counts[key] = made
             if len(self._counts) > _MAX_COUNTERS:
                 del self._counts[next(iter(self._counts))]
-        made.room = self.limit // (_COUNT_DIVISOR * _COUNT_BYTES * len(self._counts))
+        made.room = self.limit // (_GENERATION * len(self._counts))
         return made
 
 
-class _Counts:
-    """The counts of texts by digest. What the younger generation does not ask for goes with the older."""
+class _ByText(Generic[_Made]):
+    """What a function made of texts, by digest. What the younger generation does not ask for goes with the older."""
 
-    __slots__ = ("_old", "_young", "room")
+    __slots__ = ("_old", "_old_bytes", "_young", "_young_bytes", "room")
 
     def __init__(self) -> None:
         self.room = 0
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
+        self._young: dict[bytes, _Made] = {}
+        self._old: dict[bytes, _Made] = {}
+        self._young_bytes = self._old_bytes = 0
 
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+    @property
+    def bytes(self) -> int:
+        """The bytes of both generations."""
+        return self._young_bytes + self._old_bytes
 
-    def by(self, count: Callable[[str], int]) -> Callable[[str], int]:
-        """Return a function that counts like this one, and remembers."""
+    def by(self, make: Callable[[str], _Made], shortest: int) -> Callable[[str], _Made]:
+        """Return a function that makes the same, and remembers it, except for texts that are soon done."""
         from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL
 
-        def counted(text: str, /) -> int:
-            if len(text) < _SHORTEST:
-                return count(text)
+        def remembered(text: str, /) -> _Made:
+            if len(text) < shortest:
+                return make(text)
             digest = blake2b(str.encode(text, "utf-8", "surrogatepass"), digest_size=16).digest()
-            tokens = self._young.get(digest)
-            if tokens is None:
-                tokens = self._old.get(digest)
-                if tokens is None:
-                    tokens = count(text)
-                if len(self._young) >= self.room:
-                    self._old, self._young = self._young, {}
-                self._young[digest] = tokens
-            return tokens
+            made = self._young.get(digest)
+            if made is None:
+                made = self._old.get(digest)
+                if made is None:
+                    made = make(text)
+                size = _bytes_of_made(made)
+                if self._young_bytes + size > self.room:
+                    self._old, self._old_bytes = self._young, self._young_bytes
+                    self._young, self._young_bytes = {}, 0
+                self._young[digest] = made
+                self._young_bytes += size
+            return made
 
-        return counted
+        return remembered
+
+
+def _bytes_of_made(made: Any) -> int:
+    """Estimate the bytes of a count, or of units, with its digest."""
+    return _MADE_BYTES if made.__class__ is int else _MADE_BYTES + getsizeof(made) + _NUMBER_BYTES * len(made)
 
 
 _STORE = _Store(DEFAULT_LIMIT)
@@ -320,13 +339,7 @@ def recall(
 ) -> Conversation:
     """Find what is remembered of a history, by the caller's previous selection, or else by the process.
 
-    Args:
-        messages: The history.
-        provider: The provider of the messages.
-        counter: Counts their tokens.
-        arguments: What else a selection depends on.
-        previous: What the caller's previous selection remembers.
-        end: The number of its messages, or of these, if they are fewer.
+    `end` is the number of messages of the previous selection, or of these, if they are fewer.
     """
     if previous is not None and previous.was_read_for(provider, counter):
         fingerprint = fingerprint_of(messages, (end, len(messages)))
@@ -352,12 +365,21 @@ def recall(
 def counting(counter: Counter) -> Callable[[str], int]:
     """Return the function that counts for a counter, and remembers what it has counted."""
     made = _STORE.counts(counter) if _STORE.limit else None
-    return counter.direct if made is None else made.by(counter.direct)
+    return counter.direct if made is None else made.by(counter.direct, _SHORTEST)
+
+
+def units_finder(find: Callable[[str], Mapping[str, float]]) -> Callable[[str], Mapping[int, float]]:
+    """Return a function that finds the units of a line, and remembers them by their hashes."""
+
+    def hashed(text: str, /) -> Mapping[int, float]:
+        return {hash(unit): worth for unit, worth in find(text).items()}
+
+    return _STORE.units().by(hashed, _SHORTEST_LINE) if _STORE.limit else hashed
 
 
 def held_bytes() -> int:
     """Estimate how many bytes are kept."""
-    return _STORE.bytes + _STORE.count_bytes
+    return _STORE.bytes + _STORE.text_bytes
 
 
 def set_memory_limit(limit: int, /) -> None:

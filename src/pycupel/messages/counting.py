@@ -86,7 +86,8 @@ def count_extras(provider: Provider, count: Callable[[str], int], system: Any, t
     if system is None and tools is None:
         return NO_EXTRAS._replace(reply=prices.reply)
     definitions = checked_extras(system, tools)
-    texts = [_definition(tool, n) for n, tool in enumerate(definitions)]
+    # A point of the cache defines nothing.
+    texts = [text for n, tool in enumerate(definitions) if (text := _definition(tool, n))]
     prompt = 0 if system is None else _system_tokens(system, PartReader(count, prices))
     defined = sum(
         [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],

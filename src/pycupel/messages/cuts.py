@@ -98,10 +98,7 @@ def replay(
     choose, fit = cut, _leave
     if options.shortening is not None:
         fit = _fit if options.shortening.to_fit else _leave
-        if options.shortening.at_cuts:
-            from pycupel.messages.shortening import shorten  # noqa: PLC0415 - few callers shorten results
-
-            choose = shorten
+        choose = cut if options.shortening.shortener is None else _shorten
     gone = {bisect_left(history.firsts, n): reasons[n] for n in start.gone}
     overlay.drop(gone)
     staying = Staying(history)
@@ -147,6 +144,13 @@ def replay(
     points = () if before is None else (before, _point(overlay, end, {*gone, *dropped}))
     newly = {n: now - saved.get(n, 0) for n, now in overlay.saved.items() if now != saved.get(n, 0)}
     return Replay(points, gone, offer, dropped, newly, fitted)
+
+
+def _shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[int, ExclusionReason]:
+    """Return the units to drop, with reasons, and shorten the others."""
+    from pycupel.messages.shortening import shorten  # noqa: PLC0415 - histories that fit never need it
+
+    return shorten(overlay, room, options, offer)
 
 
 def _leave(_overlay: Overlay, _room: Room, _options: Options, _must: Collection[int], _end: int, /) -> None:
@@ -211,9 +215,10 @@ def cut(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[in
         outcome = slice_by_index(options.slicer, ranked_items, [scores[n] for n in order], ContextBudget(rest))
         wanted = [ranked[n] for n in sorted(outcome.selected)]
         capped = {ranked[n]: reason for n, reason in outcome.cap_excluded}
-    # Without room to grow, fill the window, even with messages whose neighbours are dropped.
-    in_one_piece = options.slicer is None and room.leaves_room
-    taken = fill(wanted, sizes, ties, rest - reserve, in_one_piece=in_one_piece)
+    in_one_piece = options.slicer is None
+    # Where no room is left to grow, every call cuts: to skip a large unit makes a hole, elsewhere each time.
+    skipping = room.leaves_room
+    taken = fill(wanted, sizes, ties, rest - reserve, in_one_piece=in_one_piece, skipping=skipping)
     taken = without_lone_questions(taken, ties, overlay.history.answers, offer.begun)
     left = max(0, rest - reserve - sum([sizes[i] for i in taken]))
     gone = [i for i in ranked if i not in taken]
@@ -232,7 +237,13 @@ def _after_last(ranked: Sequence[int], taken: Container[int]) -> frozenset[int]:
 
 
 def fill(
-    order: Sequence[int], sizes: Sequence[int], ties: Sequence[Sequence[int]], limit: int, *, in_one_piece: bool
+    order: Sequence[int],
+    sizes: Sequence[int],
+    ties: Sequence[Sequence[int]],
+    limit: int,
+    *,
+    in_one_piece: bool,
+    skipping: bool = True,
 ) -> set[int]:
     """Take units in order, each together with everything it is tied to, or not at all.
 
@@ -246,6 +257,7 @@ def fill(
         ties: For each unit, the units that it is tied to. Those not in `order` are pinned.
         limit: The maximum number of tokens for all of them.
         in_one_piece: Whether to stop at the first that does not fit.
+        skipping: Whether a large one is skipped before half of the room is taken.
     """
     free = set(order)
     taken: set[int] = set()
@@ -268,7 +280,7 @@ def fill(
             continue
         # The most important decision of a cut. Once half of its room is taken, what does not fit is where the history
         # begins from now on; before, it is a single unit that is too large, and giving up there would drop nearly all.
-        is_where_history_begins = SKIP_DIVISOR * used > limit
+        is_where_history_begins = not skipping or SKIP_DIVISOR * used > limit
         if in_one_piece and is_where_history_begins:
             break
         free.update(group)

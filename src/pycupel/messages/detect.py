@@ -9,7 +9,7 @@ from pycupel.errors import ProviderAmbiguousError
 from pycupel.fields import field, is_filled, is_list, text_of
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._base import Provider
-from pycupel.messages.providers._shapes import message_in
+from pycupel.messages.providers._shapes import message_in, unknown_name
 from pycupel.messages.providers._tables import (
     CALL_LISTS,
     ITEM_TYPES,
@@ -97,13 +97,15 @@ def detect_provider(messages: Sequence[Any], model_provider: Provider | None = N
 
 
 def _mark(message: Any) -> str | None:
+    if unknown_name(message):
+        # It may be anyone's, whatever is in it.
+        return None
     role, kind = (each if isinstance(each, str) else None for each in (field(message, "role"), field(message, "type")))
     if role == "model" or field(message, "parts") is not None:
         return "gemini"
     if kind == "chat" or (role is None and kind in LANGCHAIN_ROLES):
         return "openai"
     if role is None:
-        # An item of an unknown type may be anyone's.
         is_reference = kind is None and field(message, "id") is not None and message_in(message) is None
         if kind in STEP_TYPES:
             return _SHARED if kind in ITEM_TYPES else "interactions"

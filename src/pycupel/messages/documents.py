@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pycupel.diagnostics import Deduplicated, ExcludedItem, ExclusionReason, Filtered, SelectionReport
-from pycupel.diagnostics.report import considered_tokens, report_over
+from pycupel.diagnostics.report import SELECTED_BY, considered_tokens, report_over
 from pycupel.documents import DocumentItem, newest_of_each, read_documents
 from pycupel.kernels.order import descending, u_shaped
 from pycupel.messages.cuts import Replay
@@ -22,6 +22,8 @@ from pycupel.scorers._traits import bind_query
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, quota_constraints_of, slice_by_index
 
 _NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"
+# What items of a report have in their metadata, so that no pipeline is asked about other budgets.
+_MARK = {SELECTED_BY: "select_messages"}
 _CUT_NOTE = "messages it depends on do not fit, or the messages around it were cut"
 
 _HISTORY_KINDS = frozenset({ContextKind.SYSTEM_PROMPT.key, ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
@@ -211,7 +213,7 @@ def choose(documents: Documents, overlay: Overlay, room: Room, options: Options,
     )
     if not is_ranked:
         return Choice(kept, (), reasons, older, query_notes)
-    items = items_at(overlay, reversed(offered), pinned, named=options.explain)
+    items = items_at(overlay, reversed(offered), pinned, named=_MARK if options.explain else None)
     unit_of = dict(zip(map(id, items.values()), items, strict=True))
     slicer = DocumentsSlice(options.slicer if newest else None, unit_of, frozenset(kept))
     # Messages are repeated on purpose, so they are not deduplicated.
@@ -229,11 +231,11 @@ def choose(documents: Documents, overlay: Overlay, room: Room, options: Options,
             document_reasons[document_of[id(excluded.item)]] = excluded.reason
     report = None
     if options.explain:
-        unseen_items = items_at(overlay, unseen, named=True)
+        unseen_items = items_at(overlay, unseen, named=_MARK)
         left_out = [(unseen_items[i], reason) for i, reason in unseen.items()]
         left_out += [(old.item, older[old.index]) for old, _ in documents.replaced]
         seen = {key: reasons[unit] for key, unit in unit_of.items() if unit in replay.dropped}
-        report = _completed(report_over(run.report, notes=notes, _is_history=True), seen, left_out)
+        report = _completed(report_over(run.report, notes=notes), seen, left_out)
     return Choice(kept, _in_u_shape(newest, run), reasons, document_reasons, (*notes, *query_notes), report)
 
 

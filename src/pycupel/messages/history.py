@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
-from pycupel.kernels.order import maker
+from pycupel.kernels.order import maker, records
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import ENDED, ERROR, FOREIGN, LASTING, Finding, Provider, compaction_in
-from pycupel.messages.providers._rules import OPEN
+from pycupel.messages.providers._rules import FIRST_NOT_USER, OPEN
 from pycupel.messages.providers._tables import TEXT, UNKNOWN
 from pycupel.model.checks import checked_int, checked_iterable
 from pycupel.text import number_text
@@ -66,9 +66,6 @@ class Unit(NamedTuple):
     """Whether the user wrote text beside the results of an exchange."""
 
 
-_unit = maker(Unit)
-
-
 # Views as they are remembered.
 
 
@@ -83,8 +80,6 @@ _make_bare = maker(BareView)
 
 def bare_view(view: MessageView) -> MessageView:
     """Return a view without what the message says."""
-    if view.__class__ is BareView:
-        return view
     index, role, _, tokens, calls, results, opens_turn, reasoning, marks, parts = view
     # Of an unknown part, the arguments say what of it is unknown.
     kept = [
@@ -111,13 +106,12 @@ def group_messages(views: Sequence[MessageView], provider: Provider, pins: Colle
 
     What a compaction stands for is in units of one message each, which are left out like broken ones.
     """
-    covered = provider.covered(views, pins)
+    covered = provider.covered(views, _kept_before(views, provider, pins))
     sent = [view for view in views if view.message_index not in covered] if covered else views
     (groups, findings), known = provider.grouped(sent)
     if covered:
         groups = sorted([*groups, *([n] for n in covered)])
-    # What is of an unknown role or type goes with its unit, and says nothing about it.
-    members_of: Callable[[list[int]], list[int]] = partial(_known_members, None if len(known) == len(sent) else views)
+    members = groups if len(known) == len(sent) else _known_members(groups, views)
     problems = {i: COMPACTED for i, group in enumerate(groups) if group[0] in covered} if covered else {}
     open_units: set[int] = set()
     checks = [*provider.findings(known)]
@@ -128,37 +122,53 @@ def group_messages(views: Sequence[MessageView], provider: Provider, pins: Colle
         open_units = {unit_of[finding.index] for finding in findings if finding.rule == OPEN.id}
     others: Mapping[int, tuple[int, ...]] = {}
     if provider.needs is not None:
-        sound = {i: members_of(group) for i, group in enumerate(groups) if i not in problems}
-        others = provider.needs({i: [views[n] for n in members] for i, members in sound.items()})
-    units: list[Unit] = []
+        others = provider.needs({i: [views[n] for n in each] for i, each in enumerate(members) if i not in problems})
+    rows: list[tuple[Any, ...]] = []
     opener: int | None = None
+    opened: tuple[int, ...] = ()
     leading = True
-    for unit_index, group in enumerate(groups):
+    for unit_index, (group, own) in enumerate(zip(groups, members, strict=True)):
         has_user_text = False
-        members = members_of(group)
-        if len(members) == 1:
-            _, role, _, _, calls, results, opens_turn, _, marks, _ = views[members[0]]
-            if calls or results:
+        if len(own) == 1:
+            view = views[own[0]]
+            role, opens_turn = view[1], view[6]
+            if view[4] or view[5]:
                 role = "exchange"
-            elif role == "system" and ENDED in marks:
+            elif role == "system" and ENDED in view.marks:
                 role = "ended"
-            elif role == "system" and not leading and LASTING not in marks:
+            elif role == "system" and not leading and LASTING not in view.marks:
                 role = "reminder"
         else:
-            role, opens_turn, has_user_text = _role_of_group([views[index] for index in members])
+            role, opens_turn, has_user_text = _role_of_group([views[index] for index in own])
         anchor = None if role in _UNTIED else opener
         needs = others.get(unit_index, ()) if others else ()
-        needs = needs if anchor is None else (anchor, *needs)
-        problem = problems.get(unit_index)
+        # Without others, this is the same tuple for all units of a turn, and there may be thousands.
+        needs = needs if anchor is None else opened + needs
+        problem = problems.get(unit_index) if problems else None
         leading = leading and (role == "system" or problem is not None)
-        units.append(_unit((tuple(group), role, anchor, problem, needs, unit_index in open_units, has_user_text)))
+        rows.append((tuple(group), role, anchor, problem, needs, unit_index in open_units, has_user_text))
         if opens_turn and problem is None:
-            opener = unit_index
-    return units
+            opener, opened = unit_index, (unit_index,)
+    return [*records(Unit, rows)]
 
 
-def _known_members(views: Sequence[MessageView] | None, group: list[int]) -> list[int]:
-    return group if views is None else [n for n in group if FOREIGN not in views[n].marks] or group[:1]
+def _kept_before(views: Sequence[MessageView], provider: Provider, pins: Collection[int]) -> set[int]:
+    """Return the pinned messages before a compaction, and those without which the provider would reject them."""
+    block = compaction_in(views) if pins else None
+    early = {n for n in pins if block is not None and n < block}
+    if not early:
+        return early
+    units = group_messages(views[:block], provider, early)
+    pinned = [i for i, unit in enumerate(units) if unit.problem is None and not early.isdisjoint(unit.indices)]
+    if FIRST_NOT_USER in provider.rules:
+        # Others accept an answer without its question.
+        pinned = with_needs(pinned, lambda i: units[i].needs)
+    return early.union(*[units[i].indices for i in pinned])
+
+
+def _known_members(groups: Iterable[list[int]], views: Sequence[MessageView]) -> list[list[int]]:
+    """Leave out what is of an unknown role or type: it goes with its unit, and says nothing about it."""
+    return [[n for n in group if FOREIGN not in views[n].marks] or group[:1] for group in groups]
 
 
 def turns(units: Sequence[Unit]) -> list[list[int]]:
@@ -208,16 +218,11 @@ def _role_of_group(members: Sequence[MessageView]) -> tuple[str, bool, bool]:
 class History:
     """A history that has been read, in units. It does not change; what a cut changes is in an `Overlay`.
 
-    Args:
-        messages: The messages.
-        provider: The provider of the messages.
-        views: The messages as they were read.
-        unit: "turn" to keep or drop whole turns.
-        pin: The argument of `select_messages`.
+    If `unit` is "turn", whole turns are kept or dropped.
 
     Attributes:
         provider: The provider of the messages.
-        messages: The messages.
+        messages: The messages, as `plain_messages` returns them.
         views: The messages as they were read, or are remembered.
         units: The units, or whole turns as units, in order of their first message.
         tokens: The tokens of each message.
@@ -233,24 +238,27 @@ class History:
     """
 
     def __init__(
-        self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: str, pin: Any
+        self, messages: Sequence[Any], provider: Provider, views: list[MessageView], unit: str, pins: list[int]
     ) -> None:
         self.provider = provider
         self.messages = messages
         self.views = views
         self.tokens = tokens = [view.tokens for view in views]
-        self.pins = _pinned_messages(messages, pin)
+        self.pins = pins
         singles = group_messages(views, provider, self.pins)
         block = compaction_in(views)
         if block is not None:
             # It always stays.
             self.pins = sorted({*self.pins, block})
         self.units, unit_of = _whole_turns(singles) if unit == "turn" else (singles, _same)
-        self.sizes = [tokens[n[0]] if len(n) == 1 else sum([tokens[i] for i in n]) for n, *_ in self.units]
+        of_units = [each[0] for each in self.units]
+        self.sizes = [tokens[each[0]] if len(each) == 1 else sum([tokens[n] for n in each]) for each in of_units]
         self.ties = _ties(self.units)
         self.appearances = sorted(_appearances(singles, self.pins, len(messages), unit_of))
-        self.firsts = [each.indices[0] for each in self.units]
-        self.reach = list(accumulate([each.indices[-1] for each in self.units], max))
+        self.firsts = [each[0] for each in of_units]
+        lasts = [each[-1] for each in of_units]
+        # Units seldom overlap, and sorting what is sorted is the fastest way to see it.
+        self.reach = lasts if sorted(lasts) == lasts else list(accumulate(lasts, max))
         self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
         # What was sent before a compaction does not matter any more.
         self.call_positions = _call_positions(views if block is None else views[block:])
@@ -283,6 +291,20 @@ class History:
         return {n: i for i, unit in enumerate(self.units) for n in unit.indices}
 
     @cached_property
+    def prompts(self) -> list[int]:
+        """The first messages of the system prompts, ascending."""
+        return [each[0][0] for each in self.units if each[1] == "system"]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The first message of the unit of each message."""
+        starts = [*range(len(self.tokens))]
+        for indices in [unit.indices for unit in self.units if len(unit.indices) > 1]:
+            for n in indices:
+                starts[n] = indices[0]
+        return starts
+
+    @cached_property
     def whole_views(self) -> list[MessageView]:
         """The messages with what they say. Those that are only remembered are read again, but not counted."""
         bare = [n for n, view in enumerate(self.views) if view.__class__ is BareView]
@@ -290,7 +312,7 @@ class History:
             return self.views
         whole = self.views.copy()
         end = bare[-1] + 1
-        for view in self.provider.read(self.messages[:end], _no_tokens, start=bare[0]):
+        for view in self.provider.read(self.messages[:end], uncounted, start=bare[0]):
             n = view.message_index
             whole[n] = whole_view(whole[n], view)
         return whole
@@ -303,7 +325,8 @@ class History:
         return "\n".join(filter(None, [views[n].text for n in indices]))
 
 
-def _no_tokens(_text: str, /) -> int:
+def uncounted(_text: str, /) -> int:
+    """Count nothing, because counting would take longest."""
     return 0
 
 
@@ -312,8 +335,8 @@ def _same(unit_index: int) -> int:
 
 
 def _call_positions(views: Sequence[MessageView]) -> list[int]:
-    roles = [(view.message_index, view.role) for view in views if FOREIGN not in view.marks]
-    return [n for (_, before), (n, role) in pairwise(roles) if role == "assistant" != before]
+    known = [view for view in views if not view[8] or FOREIGN not in view.marks]
+    return [view[0] for before, view in pairwise(known) if view[1] == "assistant" != before[1]]
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
@@ -352,7 +375,7 @@ def _turn(members: Sequence[Unit], turn: int, turn_of: dict[int, int]) -> Unit:
     )
 
 
-def _pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
+def pinned_messages(messages: Sequence[Any], pin: Any) -> list[int]:
     """Return the indices of the messages that the caller pins, by a function or by index, ascending."""
     if pin is None:
         return []

@@ -7,18 +7,20 @@ arguments differ in anything that matters is not recognised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Mapping
 from marshal import dumps
+from operator import is_
 from os import urandom
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import CupelError
-from pycupel.fields import as_json, is_list, is_mapping, members_of
-from pycupel.messages.history import History, bare_view
+from pycupel.fields import as_json, as_plain, is_list, is_mapping
+from pycupel.messages.history import BareView, History, bare_view
 from pycupel.messages.options import Options
-from pycupel.messages.overlay import ResultText
+from pycupel.messages.overlay import QUESTION, ResultText, longest_text, results_in
 from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import PASSING, Provider
 from pycupel.messages.room import Room
@@ -46,7 +48,7 @@ def _without_cache_control(value: Any, removed: list[Any]) -> Any:
         return value
     if is_list(value):
         return [_without_cache_control(each, removed) for each in value]
-    plain = value if is_mapping(value) else members_of(value)
+    plain = value if is_mapping(value) else as_plain(value)
     if not is_mapping(plain):
         return plain
     if _CACHE_CONTROL in plain:
@@ -143,11 +145,28 @@ def shape_of(history: History, end: int) -> str:
     This may change with later messages: an open call may be answered, or remain unanswered, and a tool may be removed.
     Then the cuts up to here may have been others.
     """
-    units, unit_of = history.units, history.unit_of
-    starts = [units[unit_of[n]].indices[0] for n in range(end)]
-    broken = [first for i in sorted(history.broken) if (first := units[i].indices[0]) < end]
-    prompts = [unit.indices[0] for unit in units if unit.role == "system" and unit.indices[0] < end]
-    return _sha256(dumps((starts, broken, prompts), _FORMAT)).hexdigest()
+    broken = [first for i in sorted(history.broken) if (first := history.firsts[i]) < end]
+    prompts = history.prompts[: bisect_left(history.prompts, end)]
+    return _sha256(dumps((history.starts[:end], broken, prompts), _FORMAT)).hexdigest()
+
+
+def is_point_of(history: History, point: Point, reasons: Container[int]) -> bool:
+    """Whether what a point says can be true of a history. It may come from a file that is damaged, or made up."""
+    gone = {*point.gone}
+    stay = {unit for _, role, unit in history.appearances if role == "system"}
+    droppable = {first for i, first in enumerate(history.firsts) if i not in stay and i not in history.broken}
+    return (
+        all(n in droppable and n in reasons and n < point.end for n in gone)
+        and all(0 <= n < point.end and history.firsts[history.unit_of[n]] not in gone for n, _, _ in point.texts)
+        and all(_has_text(history, n, number) for n, number, _ in point.texts)
+    )
+
+
+def _has_text(history: History, index: int, number: int) -> bool:
+    """Whether a message has this result, or a text, that may be shortened."""
+    if number == QUESTION:
+        return longest_text(history.messages[index], history.whole_views[index].parts) is not None
+    return 0 <= number < len(results_in(history.views[index].parts))
 
 
 class Arguments(NamedTuple):
@@ -178,20 +197,14 @@ class Arguments(NamedTuple):
 
 
 def cut_arguments(provider: Provider, options: Options, room: Room, limits: Iterable[object]) -> Arguments:
-    """Collect everything besides the messages that cuts depend on.
-
-    Args:
-        provider: The provider of the messages.
-        options: How to select.
-        room: How many tokens the history may use.
-        limits: The limits of the model, if it is known.
-    """
+    """Collect everything besides the messages that cuts depend on; `limits` are those of the model, if it is known."""
     # Without anything to summarise, a missing summary does not mean that it failed.
     plain = (*room.arguments, options.unit, *limits, options.summarize is not None)
     shortener = None
     if options.shortening is not None:
-        shortener, keep, exclude, *when = options.shortening
-        plain += (keep, *sorted(exclude), *when)
+        given, keep, exclude, *when = options.shortening
+        named, shortener = (given, None) if isinstance(given, str) else (None, given)
+        plain += (named, keep, *sorted(exclude), *when)
     return Arguments(provider.name, plain, (options.policy.scorer, options.policy.slicer, shortener))
 
 
@@ -240,7 +253,8 @@ class Memory:
         """Return what the process may keep: nothing that a message says, and nothing of the caller's."""
         memory = Memory("", self.points)
         memory.digest, memory.cached, memory.pins, memory.reasons = self.digest, self.cached, self.pins, self.reasons
-        memory.views = [*map(bare_view, self.views)]
+        # Most are bare already, and a call of `bare_view` for each would take three times as long.
+        memory.views = [view if view.__class__ is BareView else bare_view(view) for view in self.views]
         return memory
 
     def was_read_for(self, provider: Provider, count: Counter) -> bool:
@@ -261,10 +275,10 @@ class Memory:
 
     def has_same_counts(self, history: History) -> bool:
         """Whether the counter and the pins, which may be functions, say the same of its messages as they did."""
-        end = len(self.views)
-        return self.pins == history.pins_before(end) and _lasting_tokens(self.views) == _lasting_tokens(
-            history.views[:end]
-        )
+        then, now = self.views, history.views[: len(self.views)]
+        # Usually they are the same objects, and to see that is faster than to compare what they say.
+        is_same = (len(then) == len(now) and all(map(is_, then, now))) or _lasting_tokens(then) == _lasting_tokens(now)
+        return is_same and self.pins == history.pins_before(len(then))
 
     def last_point(self, history: History) -> Point:
         """Return the last point that is also one of this history, from where a replay may continue."""
@@ -328,17 +342,9 @@ def read_on(
     fingerprint: Fingerprint,
     past: Memory | None,
 ) -> list[MessageView]:
-    """Read each message into a view.
+    """Read each message into a view, except the first ones, of which `past` remembers what was read.
 
-    Args:
-        messages: The history.
-        provider: The provider of the messages.
-        count: Counts the tokens of a text.
-        fingerprint: The fingerprint of the messages.
-        past: What is remembered of the first ones. They are not read again; only those with `cache_control` are.
-
-    Raises:
-        MessageShapeError: a message has a shape that the provider does not know.
+    Of those, only messages with `cache_control` are read again.
     """
     views: list[MessageView] = []
     if past is not None:

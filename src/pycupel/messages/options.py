@@ -12,6 +12,7 @@ from pycupel import slicers
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import (
     checked_bool,
+    checked_callable,
     checked_count,
     checked_iterable,
     checked_name,
@@ -20,7 +21,7 @@ from pycupel.model.checks import (
     wrong_type,
 )
 from pycupel.pipeline.policy import Policy, as_policy
-from pycupel.protocols import Scorer, Shortener, Slicer, checked_shortener
+from pycupel.protocols import NoShortener, Scorer, Shortener, Slicer, checked_shortener
 from pycupel.scorers._traits import bind_query
 from pycupel.text import quoted
 from pycupel.values import hold, sealed
@@ -45,8 +46,20 @@ DEFAULT_KEEP = 3
 RECALL_TOOL = "recall_result"
 """The usual name of the tool that gives shortened results back."""
 
+
+class _Unset(str):
+    """A text that is not the same object as an equal one that a caller passes."""
+
+    __slots__ = ()
+
+
+UNSET: Any = _Unset("results")
+"""The default of `shorten`. Being a default, it is used only if the policy does not say how to shorten."""
+
 Pin: TypeAlias = Iterable[int] | Callable[[Any], object]
-Summarize: TypeAlias = Callable[[list[Any], str | None], str | Awaitable[str]]
+# The last summary is what the function itself returned, so it knows more about its type.
+Summarizer: TypeAlias = Callable[[list[Any], Any], str | dict[str, Any] | Awaitable[str | dict[str, Any] | None] | None]
+"""A function that summarises dropped messages; its second argument is the last summary, or None."""
 
 
 @sealed
@@ -60,7 +73,7 @@ class Shorten:
     """
 
     shortener: Any = "results"
-    """"results" for the usual one, or a shortener."""
+    """Makes the versions: "results" stands for the usual shortener, "none" or None for none at all."""
 
     _: KW_ONLY
     keep: int = DEFAULT_KEEP
@@ -76,25 +89,52 @@ class Shorten:
 
     def __post_init__(self) -> None:
         checked_count("keep", self.keep, InvalidArgumentError)
-        hold(self, exclude=checked_tools(self.exclude))
+        names = enumerate(checked_iterable("exclude", "names of tools", self.exclude))
+        hold(self, exclude=tuple([checked_str(f"exclude[{i}]", each) for i, each in names]))
+        hold(self, shortener=usual_if_named(_checked_shorten(self.shortener)))
         if not isinstance(self.recall, bool) and not checked_str("recall", self.recall):
             raise InvalidArgumentError("recall must not be an empty name", argument="recall", value=self.recall)
+
+    @property
+    def recall_tool(self) -> str:
+        """The name of the tool that gives results back; empty if there is none."""
+        return RECALL_TOOL if self.recall is True else self.recall or ""
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """How `select_messages` summarises dropped messages: `summarize=Summarize(function, tokens=500)`.
+
+    Raises:
+        TypeError: a field has the wrong type.
+        InvalidArgumentError: `tokens` is negative.
+    """
+
+    function: Summarizer
+    """Called with the dropped messages that are in no summary yet, and the last summary or None."""
+
+    _: KW_ONLY
+    tokens: int | None = None
+    """The tokens reserved for the message of the summary; None for 5 % of the window."""
+
+    def __post_init__(self) -> None:
+        checked_callable("summarize", "a function", self.function)
+        if self.tokens is not None:
+            checked_count("tokens", self.tokens, InvalidArgumentError)
 
 
 class Shortening(NamedTuple):
     """How to shorten results."""
 
-    shortener: Shortener | None
-    """Makes the versions of results; None if they are only shortened to fit."""
+    shortener: Shortener | Literal["results"] | None
+    """Makes the versions of results, before their exchange is dropped; None if they are only shortened to fit."""
 
     keep: int
     """How many of the newest results stay whole while they fit."""
 
     exclude: frozenset[str]
     """The names of tools whose results are never shortened."""
-
-    at_cuts: bool
-    """Whether results are shortened before their exchange is dropped."""
 
     to_fit: bool
     """Whether results that must stay are shortened if they do not fit."""
@@ -128,17 +168,11 @@ class Options:
     stable: bool
     """Whether the start of the prompt should stay the same from call to call."""
 
-    summarize: Any
-    """The caller's function, or None."""
-
-    summary_tokens: int | None
-    """The tokens reserved for a summary; None for the default share of the window."""
+    summarize: Summarize | None
+    """How to summarise dropped messages; None if they are not summarised."""
 
     explain: bool
     """Whether to make a report."""
-
-    notes: tuple[str, ...]
-    """Which options have no effect."""
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -153,18 +187,7 @@ class Options:
 
 
 def check_options(
-    *,
-    policy: Any,
-    query: Any,
-    unit: Any,
-    stable: Any,
-    shorten: Any,
-    keep: Any,
-    exclude: Any,
-    summarize: Any,
-    summary_tokens: Any,
-    too_large: Any,
-    explain: Any,
+    *, policy: Any, query: Any, unit: Any, stable: Any, shorten: Any, summarize: Any, too_large: Any, explain: Any
 ) -> Options:
     """Check the options of `select_messages`, which documents them.
 
@@ -172,71 +195,59 @@ def check_options(
         TypeError: an option has the wrong type.
         InvalidArgumentError: an option has an invalid value.
     """
-    recalled: bool | str = False
-    if isinstance(shorten, Shorten):
-        if keep != DEFAULT_KEEP or exclude != ():
-            raise InvalidArgumentError(
-                "keep and exclude are fields of Shorten; pass them there", argument="shorten", value=shorten
-            )
-        shorten, keep, exclude, recalled = shorten.shortener, shorten.keep, shorten.exclude, shorten.recall
     checked = as_policy(policy)
     text = None if query is None else checked_str("query", query)
-    shortener = checked.shorten if shorten is None else shorten
-    names_of_large: tuple[TooLarge, ...] = get_args(TooLarge)
-    large = checked_name("too_large", too_large, names_of_large)
-    newest = checked_count("keep", keep, InvalidArgumentError)
-    excluded = frozenset(checked_tools(exclude))
-    shortening: Shortening | None = None
-    notes: tuple[str, ...] = ()
-    to_fit = large in ("results", "shorten")
-    if shortener is not None or to_fit:
-        tool = RECALL_TOOL if recalled is True else recalled or ""
-        made_by = None if shortener is None else _shortener(shortener)
-        at_cuts, question_to_fit = shortener is not None, large == "shorten"
-        shortening = Shortening(made_by, newest, excluded, at_cuts, to_fit, question_to_fit, tool)
+    large: TooLarge = checked_name("too_large", too_large, get_args(TooLarge))
+    to_fit, question_to_fit = large in ("results", "shorten"), large == "shorten"
+    given = own_or_default(shorten, checked)
+    if isinstance(given, Shorten):
+        excluded, tool = frozenset(given.exclude), given.recall_tool
+        shortening = Shortening(given.shortener, given.keep, excluded, to_fit, question_to_fit, tool)
     else:
-        # These options are only for results that are shortened.
-        unused = [name for name, is_set in (("keep", newest != DEFAULT_KEEP), ("exclude", excluded)) if is_set]
-        have = "has" if len(unused) == 1 else "have"
-        if unused:
-            because = 'because results are not shortened; pass shorten="results"'
-            notes = (f"{' and '.join(unused)} {have} no effect, {because}",)
-    if summarize is not None and not callable(summarize):
-        raise wrong_type("summarize", "a function", summarize)
-    reserved: int | None = 0 if summarize is None else None
-    if summary_tokens is not None:
-        reserved = checked_count("summary_tokens", summary_tokens, InvalidArgumentError)
+        shortening = Shortening(_checked_shorten(given), DEFAULT_KEEP, frozenset(), to_fit, question_to_fit)
+    if summarize is not None and not isinstance(summarize, Summarize):
+        summarize = Summarize(summarize)
     return Options(
         checked,
         text,
         checked_name("unit", unit, get_args(UnitName)),
         large,
-        shortening,
+        shortening if to_fit or shortening.shortener is not None else None,
         checked_bool("stable", stable),
         summarize,
-        reserved,
         checked_bool("explain", explain),
-        notes,
     )
 
 
-def checked_tools(exclude: Any) -> tuple[str, ...]:
-    """Return the names of tools whose results are never shortened."""
-    names = enumerate(checked_iterable("exclude", "names of tools", exclude))
-    return tuple([checked_str(f"exclude[{i}]", each) for i, each in names])
+def own_or_default(shorten: Any, policy: Policy) -> Any:
+    """Return the argument `shorten`; if it was not given, the policy's; if that is unset, too, the default."""
+    return policy.shorten if shorten is UNSET and policy.shorten is not None else shorten
 
 
-def _shortener(shorten: Any) -> Shortener:
-    """Return the shortener that the option names."""
-    if isinstance(shorten, str) and find_name(shorten, ("results",)) is None:
-        raise InvalidArgumentError(
-            f"shorten must be 'results' or a shortener, not {quoted(shorten)}", argument="shorten", value=shorten
-        )
+def _checked_shorten(shorten: Any) -> Shortener | Literal["results"] | None:
+    """Return a shortener, None if nothing is shortened, or "results", which takes a while to import."""
+    if shorten is None:
+        return None
     if isinstance(shorten, str):
-        from pycupel.shorten import KeyLines  # noqa: PLC0415 - few callers shorten results
+        name = find_name(shorten, ("results", "none"))
+        if name is None:
+            raise InvalidArgumentError(
+                f"shorten must be 'results', 'none' or a shortener, not {quoted(shorten)}",
+                argument="shorten",
+                value=shorten,
+            )
+        return "results" if name == "results" else None
+    shortener = checked_shortener("shorten", shorten)
+    return None if isinstance(shortener, NoShortener) else shortener
 
-        return KeyLines()
-    return checked_shortener("shorten", shorten)
+
+def usual_if_named(shortener: Shortener | Literal["results"] | None) -> Shortener | None:
+    """Return the shortener that "results" stands for, or one that is given itself."""
+    if not isinstance(shortener, str):
+        return shortener
+    from pycupel.shorten import ByFormat  # noqa: PLC0415 - histories that fit never need it
+
+    return ByFormat()
 
 
 def inner_slicer(slicer: Slicer) -> Slicer | None:

@@ -19,7 +19,7 @@ from pycupel.messages.history import History
 from pycupel.messages.parts import Part, PartReader, Path, returned_text
 from pycupel.messages.providers._tables import FUNCTION_RESPONSES, TEXT, Prices, item_type
 from pycupel.model import ContextItem, ContextKind, ContextSource
-from pycupel.model.item import trusted_items
+from pycupel.model.item import trusted_item
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
@@ -278,21 +278,25 @@ class Overlay:
 
 
 def items_at(
-    overlay: Overlay, unit_indices: Iterable[int], pinned: Container[int] = (), *, named: bool = False
+    overlay: Overlay,
+    unit_indices: Iterable[int],
+    pinned: Container[int] = (),
+    *,
+    named: Mapping[str, Any] | None = None,
 ) -> dict[int, ContextItem]:
     """Make items for these units, by unit index, with their whole texts and their current tokens.
 
-    With `named`, their metadata has the indices of the messages, which doubles the time.
+    If `named` is given, their metadata has it and the indices of the messages, which doubles the time.
     """
     history, sizes = overlay.history, overlay.sizes
     rows: dict[int, tuple[Any, ...]] = {}
     for i in unit_indices:
         indices, role, *_ = history.units[i]
         kind, source = _KINDS[role]
-        metadata = FrozenDict({"pycupel.unit": list(indices)}) if named else _NO_METADATA
+        metadata = _NO_METADATA if named is None else FrozenDict({"pycupel.unit": list(indices), **named})
         content = history.text_of(i) or f"({role} without text)"
         rows[i] = (content, sizes[i], kind, source, None, (), metadata, _stamp(indices[-1]), None, i in pinned, None)
-    return dict(zip(rows, trusted_items(rows.values()), strict=True))
+    return {i: trusted_item(*row) for i, row in rows.items()}
 
 
 @lru_cache(maxsize=4096)

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pycupel.fields import (
     ContentError,
+    as_data,
     as_json,
     attribute,
     field,
     filled,
+    is_filled,
     is_list,
     is_mapping,
-    present,
     rewritten,
     text_of,
 )
@@ -43,6 +44,7 @@ from pycupel.messages.providers._tables import (
     OTHER,
     PART_TYPES,
     RANKS,
+    READ,
     REPEATED_CALLS,
     RESULT,
     RETURNED,
@@ -69,12 +71,10 @@ Path: TypeAlias = tuple[str | int, ...]
 _ENCRYPTED_CHARACTERS = 8
 # Encoded data in a part of an unknown type; what is shorter costs less as a text than as a file.
 _ENCODED = re.compile(r"[\w+/=-]{1000,}", re.ASCII)
-_MEDIA = frozenset({"image", "audio", "file"})
-_WHOLE = frozenset({THINKING, CALL, RESULT})
+_MEDIA, _WHOLE = frozenset({"image", "audio", "file"}), frozenset({THINKING, CALL, RESULT})
 # Prices of parts whose fields are not read one by one.
 _AS_A_WHOLE = frozenset({"json", "tool", "content", "nothing"})
-_DATA = frozenset({*DATA, *SOURCED})
-_DATA_AND_SIDE = frozenset({*_DATA, *SIDE})
+_DATA, _DATA_AND_SIDE = frozenset({*DATA, *SOURCED}), frozenset({*DATA, *SOURCED, *SIDE})
 _CONTENT, _PARTS = ("content",), ("parts",)
 # A tuple, because what a message has for a role need not be hashable.
 _TOOL_ROLES = tuple(TOOL_ROLES)
@@ -197,7 +197,7 @@ class PartReader:
         try:
             if content.__class__ is str or content.__class__ is list:
                 self._speak(content, place)
-            elif _is_tool_message(message):
+            elif is_tool_message(message):
                 self._whole(message, TOOL_MESSAGE, ())
             else:
                 self._speak(message, ())
@@ -248,7 +248,7 @@ class PartReader:
     def _speak_whole(self, node: Any, kind: str, meaning: Meaning | None, path: Path) -> None:
         """Add a part that is not read field by field: of an unknown type, priced by its JSON, or free."""
         if meaning is None:
-            self._parts.append(self.unknown(node, kind, path=path))
+            self._parts.append(self.unknown(node, kind, "field" if field(node, "type") is None else "type", path))
         elif meaning.price == "tool":
             definition = field(field(node, "tool"), "definition")
             text = _json(field(node, "tool") if definition is None else definition, "tool")
@@ -266,11 +266,11 @@ class PartReader:
             self._whole(node, PART_TYPES[THINKING], path)
         elif not self._is_medium(node, kind, meaning, path, self._parts):
             text = _text_of_file(node, meaning)
-            name = _unknown_field(node) if kind is None and len(path) > 1 else ""
+            name = _unknown_field(node) if kind is None and path not in ((), _CONTENT) else ""
             if text is not None:
                 self._speak(text, path)
             elif name:
-                self._parts.append(self.unknown(node, name, "field", path))
+                self._speak_whole(node, name, None, path)
             else:
                 self._speak_fields(node, path)
 
@@ -308,8 +308,7 @@ class PartReader:
             price = self._gather_fields(node, texts, path)
         tool, arguments, failed, said, beside = "", None, False, None, 0
         if meaning.kind == CALL:
-            if meaning.price:
-                price += self.prices.call
+            price += self.prices.call if meaning.price else 0
             tool, arguments = _called(node, meaning)
         elif meaning.kind == RESULT:
             tool = _text(get("name"))
@@ -347,7 +346,7 @@ class PartReader:
                 # Read again for its price alone, so what it adds to the media is not kept.
                 texts: list[str] = []
                 media, self._media = self._media, []
-                beside += self._gather(piece, texts, ()) + sum(map(self.count, texts))
+                beside += self._gather(piece, texts, (*_CONTENT, 0)) + sum(map(self.count, texts))
                 beside += sum([each.tokens for each in self._media])
                 self._media = media
         return is_error, "\n".join(filter(None, said)), beside
@@ -368,10 +367,12 @@ class PartReader:
         meaning = None if kind is None else PART_TYPES.get(kind)
         if self._is_medium(node, kind, meaning, path, self._media):
             return 0
-        if kind is not None and (meaning is None or meaning.price in _AS_A_WHOLE):
+        # Converse's blocks have no type inside results either.
+        name = _unknown_field(node) if kind is None and path[-2:-1] in (_CONTENT, _PARTS) else kind
+        if name and (meaning is None or meaning.price in _AS_A_WHOLE):
             # It follows the part that it is in, as images do.
             before, self._parts = self._parts, self._media
-            self._speak_whole(node, kind, meaning, path)
+            self._speak_whole(node, name, meaning, path)
             self._parts = before
             return 0
         text = _text_of_file(node, meaning)
@@ -380,7 +381,7 @@ class PartReader:
     def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
         members = _members(node)
         total = 0
-        if self.prices.escapes and field(node, "tool_call_id"):
+        if self.prices.escapes and is_filled(field(node, "tool_call_id")):
             total = self._escapes(members.get("content"))
         for name in _known(members):
             value = members[name]
@@ -433,8 +434,7 @@ class PartReader:
         tokens: int = getattr(self.prices, price)
         if price == "image" and "low" in (text_of(node, "detail"), text_of(field(node, DETAILED), "detail")):
             tokens = self.prices.small_image
-        of_kind = IMAGE if price == "image" else FILE
-        into.append(make_part((of_kind, "", tokens, None, "", None, False, path, None, 0)))
+        into.append(make_part((IMAGE if price == "image" else FILE, "", tokens, None, "", None, False, path, None, 0)))
         return True
 
 
@@ -442,11 +442,10 @@ def _are_parts(value: Any) -> bool:
     return is_list(value) and all(text_of(each, "type") for each in value)
 
 
-def _is_tool_message(message: Any) -> bool:
+def is_tool_message(message: Any) -> bool:
     """Whether a message is a result as a whole. Messages with parts are Gemini's, whatever their roles."""
-    get = _getter(message)
-    role = get("role") or LANGCHAIN_ROLES.get(_text(get("type")))
-    return isinstance(role, str) and role in TOOL_ROLES and get("parts") is None
+    role = text_of(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"))
+    return role in TOOL_ROLES and field(message, "parts") is None
 
 
 def _getter(node: Any) -> Callable[[str], Any]:
@@ -461,7 +460,8 @@ def _text(value: Any) -> str:
 def _members(node: Any) -> Mapping[str, Any]:
     if node.__class__ is dict or is_mapping(node):
         return node
-    return {name: attribute(node, name) for name in present(node, FIELDS)}
+    members = as_data(node, READ)
+    return members if members.__class__ is dict else {name: attribute(node, name) for name in FIELDS}
 
 
 def _known(members: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 from pycupel.diagnostics import ExclusionReason, IncludedItem, SelectionReport
 from pycupel.diagnostics.report import considered_tokens, report_over
@@ -16,12 +16,16 @@ from pycupel.messages.cuts import Replay
 from pycupel.messages.documents import Choice, Documents
 from pycupel.messages.history import COMPACTED
 from pycupel.messages.memory import NOTHING, Memory, Point
-from pycupel.messages.options import Options, ResolvedProviderName
+from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.overlay import Overlay
 from pycupel.messages.room import SMALL_CUT_DIVISOR, Room
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_float
+from pycupel.model.item import make_version
 from pycupel.values import draft_of, sealed
+
+Summary: TypeAlias = str | dict[str, Any]
+"""What stands for dropped messages: a text, or a compaction block of the provider."""
 
 SHORTENED = "Shortened"
 """The reason in a report for units selected with shorter results."""
@@ -160,11 +164,17 @@ class MessageSelection(Generic[M]):
     cut: Cut | None = None
     """What the cut in this call removed, and what that costs; None if nothing was cut."""
 
-    summary: str | None = None
-    """The text that `summarize` returned for the dropped messages.
+    summary: Summary | None = None
+    """What `summarize` last returned for dropped messages: a text, or a compaction block.
 
     Its message follows the system prompt in `messages`, and has no entry in `kept`.
     """
+
+    summarized: tuple[int, ...] = ()
+    """The indices of the messages that are in it."""
+
+    summary_failed: bool = False
+    """Whether `summarize` failed for messages that are in no summary: it is asked again at the next cut."""
 
     shortened: tuple[ShortenedMessage, ...] = ()
     """The selected messages that are copies with shorter results."""
@@ -225,6 +235,11 @@ class MessageSelection(Generic[M]):
             )
         return recall_within(self.usage.window, count, self.source, id, self.provider, lines, match)
 
+    def _repr_html_(self) -> str:
+        from pycupel.render.notebook import selection_html  # noqa: PLC0415 - for notebooks only
+
+        return selection_html(self)
+
     def __repr__(self) -> str:
         documents = ""
         if self.documents or self.dropped_documents:
@@ -249,7 +264,6 @@ class ExplainedSelection(MessageSelection[M]):
 
 
 def assemble(
-    options: Options,
     overlay: Overlay,
     room: Room,
     replay: Replay,
@@ -263,7 +277,6 @@ def assemble(
     """Return the selection, without its summary.
 
     Args:
-        options: How it was selected.
         overlay: The history, with shorter results.
         room: How many tokens there were.
         replay: Its cuts.
@@ -296,7 +309,7 @@ def assemble(
         counter=str(memory.count),
         provider=history.provider.name,
         usage=usage_of(room.budget, room.extras, views, document_tokens),
-        notes=(*options.notes, *notes, *choice.notes, *_notes(overlay, room, replay, choice, kept)),
+        notes=(*notes, *choice.notes, *_notes(overlay, room, replay, choice, kept)),
         cut=_cut(overlay, replay, kept),
         shortened=shortened,
         source=tuple(overlay.messages),
@@ -330,6 +343,11 @@ def _notes(overlay: Overlay, room: Room, replay: Replay, choice: Choice, kept: S
             "all of it would fit"
         )
     yield from _small_cut(overlay, room, replay, kept)
+    now = [n for n in kept if n in replay.saved and n not in replay.fitted]
+    if now:
+        saved = sum([replay.saved[n] for n in now])
+        what = "the results of 1 message were" if len(now) == 1 else f"the results of {len(now):,} messages were"
+        yield f"{what} shortened, which saves {saved:,} tokens; shorten=None drops them instead"
     if replay.fitted:
         n = replay.fitted[-1]
         before, after = history.tokens[n], overlay.tokens[n]
@@ -412,8 +430,6 @@ def _with_shorter_results(
     report: SelectionReport, overlay: Overlay, shortened: Iterable[ShortenedMessage]
 ) -> SelectionReport:
     """Mark the units with shorter results in the report, as versions of the original units."""
-    from pycupel.shorten import make_version  # noqa: PLC0415 - few callers shorten results
-
     saved = {each.index: each.original_tokens - each.tokens for each in shortened}
     included: list[IncludedItem] = []
     for each in report.included:

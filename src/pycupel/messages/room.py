@@ -33,6 +33,9 @@ ALL_KEPT_DIVISOR = 3
 NEWEST_KEPT_DIVISOR = 10
 """Otherwise, it drops none of the newest ones that take a tenth: more would leave too little for other results."""
 
+FULL_PERCENT = 95
+"""If a cut that shortens takes less of its room, it drops less, or shortens less."""
+
 SMALL_CUT_DIVISOR = 10
 """A cut that removes less than a tenth of the window is followed by another soon, and a note says why."""
 

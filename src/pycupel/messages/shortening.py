@@ -22,19 +22,30 @@ from typing import NamedTuple
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
+from pycupel.messages.conversations import units_finder
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
-from pycupel.messages.options import Options, Shortening
+from pycupel.messages.options import Options, Shortening, usual_if_named
 from pycupel.messages.overlay import QUESTION, Key, Overlay, items_at
-from pycupel.messages.room import BASE_WORTH, ERROR_WEIGHT, LEAST_SHOWN, LEAST_TOKENS, SPOKEN_WEIGHT, STUB_WORTH, Room
+from pycupel.messages.room import (
+    BASE_WORTH,
+    ERROR_WEIGHT,
+    FULL_PERCENT,
+    LEAST_SHOWN,
+    LEAST_TOKENS,
+    SPOKEN_WEIGHT,
+    STUB_WORTH,
+    Room,
+)
 from pycupel.messages.tool_results import Result, stub_of, with_handle, without_media
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.pipeline.shorten import item_versions, units_of_all
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers._base import score_all
-from pycupel.shorten import ByFormat, HeadAndTail, KeyLines
+from pycupel.shorten import ByFormat, HeadAndTail
+from pycupel.shorten.by_format import WithEnds, form_of, is_json
 from pycupel.shorten.key_lines import pieces_of, units_of
 from pycupel.slicers._base import slice_by_index
-from pycupel.slicers._versions import value_of
+from pycupel.slicers.knapsack import value_of
 
 # Ladders: what each step saves and loses.
 
@@ -111,7 +122,7 @@ def ladder_of(
     context: ShortenContext,
     more: Sequence[Shortener] = (),
     recall: str = "",
-    only_more: Collection[Key] = (),
+    unread: Collection[Key] = (),
 ) -> Ladder:
     """Make the ladder of a unit.
 
@@ -123,19 +134,21 @@ def ladder_of(
         context: The competing items, and the counter.
         more: Shorteners that make further versions.
         recall: The name of the tool that gives results back; empty if there is none.
-        only_more: The results that get only those further versions.
+        unread: The results whose versions all have their heads and tails.
     """
     total = BASE_WORTH + SPOKEN_WEIGHT * said
     rungs: dict[Key, Sequence[_Step]] = {}
     errors: set[Key] = set()
     for result, item in results:
-        own = item_versions(shortener, item, context)
+        own = item_versions(WithEnds() if result.key in unread else shortener, item, context)
         weight = ERROR_WEIGHT if result.part.failed else 1.0
-        made = [] if result.key in only_more else list(zip(own.shorter, own.units, strict=True))
-        for other in more:
-            # Worth more than a stub, however little information it is by the shortener's measure.
-            shares = [(each, each.tokens / item.tokens) for each in item_versions(other, item, context).shorter]
-            made += [(each, max(own.whole * share, STUB_WORTH * (1 + share))) for each, share in shares]
+        made = list(zip(own.shorter, own.units, strict=True))
+        if more:
+            others = () if type(shortener) is ByFormat and is_json(item, context) else more
+            heads = [each for other in others for each in item_versions(other, item, context).shorter]
+            made += [(each, own.whole * each.tokens / item.tokens) for each in heads]
+            # More than a stub, and the more the longer, however little information it is by the shortener's measure.
+            made = [(each, max(units, STUB_WORTH) + STUB_WORTH * each.tokens / item.tokens) for each, units in made]
         versions = [(each.tokens, units * weight, each.content) for each, units in made]
         if recall:
             texts = [(with_handle(text, result, recall), worth) for _, worth, text in versions]
@@ -189,11 +202,6 @@ def _results_before(overlay: Overlay, units: Iterable[int], end: int) -> list[Re
     return sorted(found, key=lambda result: result.key)
 
 
-def _newest(results: Sequence[Result], shortening: Shortening) -> list[Result]:
-    """Return the newest results, newest first, which stay whole while they fit."""
-    return list(reversed(results))[: shortening.keep]
-
-
 def _shorten_first(
     overlay: Overlay, shortening: Shortening, results: Iterable[Result], newest: Collection[Result], end: int
 ) -> None:
@@ -235,7 +243,8 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     space = room.window - room.held
     units = sorted(must)
     results = _results_before(overlay, units, end)
-    newest = _newest(results, shortening)
+    # Newest first: they stay whole while they fit.
+    newest = results[::-1][: shortening.keep]
     _shorten_first(overlay, shortening, results, newest, end)
     if overlay.tokens_of(must, end) <= space:
         return
@@ -260,10 +269,14 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     choice = _choose(overlay, ladders, scores, goal, units)
     for texts in choice.texts.values():
         overlay.say(texts)
-    # Shorter texts may have saved too little, as their messages are JSON: then the oldest results become stubs.
-    for result in free:
+    # Shorter texts may have saved too little, as their messages are JSON: then the oldest results become stubs, also
+    # those that are small since an earlier call.
+    for result in results:
         if overlay.tokens_of(must, end) <= space:
             return
+        is_shorter = result.number in overlay.texts.get(result.message, {})
+        if not (is_shorter or _can_shorten(overlay, shortening, result)):
+            continue
         stub = stub_of(result, _tokens(overlay, result), shortening.recall)
         if overlay.count(stub) < _tokens(overlay, result):
             overlay.say({result.key: stub})
@@ -282,10 +295,6 @@ def _avoid_stubs(ladders: dict[int, Ladder], free: Sequence[Result], space: int)
     return least
 
 
-# Of the newest results, those whose lines are longer, on average, keep only their head and tail.
-_LONG_LINES = 400
-
-
 def _ladders_to_fit(
     overlay: Overlay,
     shortening: Shortening,
@@ -298,14 +307,11 @@ def _ladders_to_fit(
     """Make the ladders of units that must stay: also with the head and the tail of results, in many sizes."""
     sizes = [space >> halvings for halvings in range(space.bit_length())]
     heads = [HeadAndTail(each) for each in (*(each for each in sizes if each > LEAST_SHOWN), LEAST_SHOWN)]
-    only_heads: set[Key] = set()
-    if type(shortening.shortener) in (type(None), KeyLines):
-        # Pieces of a long line say little without their neighbours. JSON stays JSON while there is room for it.
-        texts = {each.key: _text(overlay, each) for each in newest}
-        long = {key: text for key, text in texts.items() if len(text) > _LONG_LINES * (text.count("\n") + 1)}
-        only_heads = {key for key, text in long.items() if not text.lstrip().startswith(("{", "["))}
+    unread: set[Key] = set()
+    if type(shortening.shortener) in (type(None), str, ByFormat):
+        unread = {each.key for each in newest}
         shortening = shortening._replace(shortener=ByFormat())
-    return _ladders(overlay, shortening, units, free, (), end, heads, only_heads)
+    return _ladders(overlay, shortening, units, free, (), end, heads, unread)
 
 
 def _shorten_question(overlay: Overlay, room: Room, must: Collection[int], end: int, excess: int) -> bool:
@@ -335,7 +341,8 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     limit = max(0, rest - reserve)
     units = [i for i in offer.units if i not in offer.pinned]
     results = _results_before(overlay, offer.units, end)
-    newest = _newest(results, shortening)
+    # Newest first: they stay whole while they fit.
+    newest = results[::-1][: shortening.keep]
     kept = _newest_whole(overlay, shortening, newest, offer.pinned, limit)
     free = [each for each in results if each.unit not in offer.pinned and each.key not in kept]
     _shorten_first(overlay, shortening, free, newest, end)
@@ -352,11 +359,7 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
     if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
         ladders = errors_whole
-    choice = _choose(overlay, ladders, scores, limit, required)
-    excess = sum(choice.sizes.values()) - limit
-    if excess > 0:
-        # Shorter texts may have saved too little, as their messages are JSON.
-        choice = _choose(overlay, ladders, scores, max(0, limit - excess), required)
+    choice = _fitting(overlay, ladders, scores, limit, required)
     order = _order(choice, required, units)
     capped: dict[int, ExclusionReason] = {}
     if options.slicer is not None:
@@ -364,6 +367,13 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     sizes = [choice.sizes.get(i, size) for i, size in enumerate(overlay.sizes)]
     taken = fill(order, sizes, history.ties, limit, in_one_piece=False)
     taken = without_lone_questions(taken, history.ties, history.answers, offer.begun)
+    left = limit - sum([sizes[i] for i in taken])
+    if options.slicer is None and left * 100 > limit * (100 - FULL_PERCENT):
+        for i, ladder in ladders.items():
+            sizes[i] = ladder.least
+        taken |= fill([i for i in reversed(units) if i not in taken], sizes, history.ties, left, in_one_piece=False)
+        taken = without_lone_questions(taken, history.ties, history.answers, offer.begun)
+        choice = _fitting(overlay, {i: ladders[i] for i in units if i in taken}, scores, limit, taken)
     for i in taken:
         overlay.say(choice.texts.get(i, {}))
     left = max(0, limit - overlay.tokens_of(taken))
@@ -415,21 +425,14 @@ def _ladders(
     staying: Sequence[int],
     end: int,
     more: Sequence[Shortener] = (),
-    only_more: Collection[Key] = (),
+    unread: Collection[Key] = (),
 ) -> dict[int, Ladder]:
-    """Make the ladders of these units.
+    """Make the ladders of these units, whose results in `free` may be shortened. The texts of `staying` stay anyway.
 
-    Args:
-        overlay: The history.
-        shortening: How to make the versions.
-        units: The units.
-        free: Their results that may be shortened.
-        staying: The units whose texts stay anyway.
-        end: The number of messages.
-        more: Shorteners that make further versions.
-        only_more: The results that get only those further versions.
+    With `more`, other shorteners make further versions; all versions of the results in `unread` have their heads and
+    tails.
     """
-    history, shortener, recall = overlay.history, shortening.shortener, shortening.recall
+    history, shortener, recall = overlay.history, usual_if_named(shortening.shortener), shortening.recall
     assert shortener is not None  # noqa: S101 - without one, the caller chooses it
     own: dict[int, list[tuple[Result, ContextItem]]] = {}
     for result in free:
@@ -447,18 +450,35 @@ def _ladders(
     for i in units:
         items += [spoken[i]] if i in spoken else []
         items += [item for _, item in own.get(i, ())]
-    context = ShortenContext(items, [text_of(i) for i in staying], overlay.count)
+    # What the newest user message asks for is kept before the rest of a listing.
+    asked = [n for n, role, _ in history.appearances if role == "user" and n < end]
+    query = overlay.text_of(asked[-1]) if asked else None
+    context = ShortenContext(items, [text_of(i) for i in staying], overlay.count, query)
     if not overlay.memo:
         # Most texts and lines are there at several cuts.
+        overlay.memo[form_of] = lru_cache(_REMEMBERED_TEXTS)(form_of)
         overlay.memo[pieces_of] = lru_cache(_REMEMBERED_TEXTS)(pieces_of)
-        overlay.memo[units_of] = lru_cache(_REMEMBERED_LINES)(units_of)
+        overlay.memo[units_of] = lru_cache(_REMEMBERED_LINES)(units_finder(units_of))
     context.memo |= overlay.memo
     units_said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
     sizes = {i: overlay.tokens_of([i], end) for i in units}
     return {
-        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall, only_more)
+        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall, unread)
         for i in units
     }
+
+
+def _fitting(
+    overlay: Overlay,
+    ladders: Mapping[int, Ladder],
+    scores: Mapping[int, float],
+    limit: int,
+    required: Collection[int],
+) -> _Choice:
+    """Choose again with less room if shorter texts have saved too little, as their messages are JSON."""
+    choice = _choose(overlay, ladders, scores, limit, required)
+    excess = sum(choice.sizes.values()) - limit
+    return _choose(overlay, ladders, scores, max(0, limit - excess), required) if excess > 0 else choice
 
 
 def _choose(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History
+from pycupel.messages.history import History, uncounted
 from pycupel.messages.options import RECALL_TOOL, ProviderName, ResolvedProviderName, checked_list
 from pycupel.messages.overlay import Key
 from pycupel.messages.parts import MessageView, Part
@@ -25,7 +25,7 @@ from pycupel.messages.providers._tables import CALL, RESULT, TOOL_SHAPES
 from pycupel.model.checks import checked_name, checked_str
 from pycupel.shorten import ToolCall
 from pycupel.shorten.extracts import call_origin, safe_index, stub_text
-from pycupel.shorten.superseded import superseded_by
+from pycupel.shorten.outdated import superseded_by
 from pycupel.text import quoted
 
 _ID = re.compile(r"[\w.:|-]{1,200}", re.ASCII)
@@ -241,11 +241,11 @@ def recall_within(
     match: str | None,
 ) -> str:
     """Do what `recall` does, for a window of this many tokens."""
-    history = checked_list("messages", messages)
-    # Counting would take longest, and nothing here needs the prices.
-    views = resolve_provider(history, provider).read(history, _nothing)
+    history, handle = checked_list("messages", messages), checked_str("id", handle)
+    # Nothing here needs the prices.
+    views = resolve_provider(history, provider).read(history, uncounted)
     results = list(with_handles(answered_calls(views)))
-    text = next((result_text(part) for name, _, part, _ in results if name == checked_str("id", handle)), None)
+    text = next((result_text(part) for name, _, part, _ in results if name == handle), None)
     if text is None:
         listed = [f"{name} ({call_origin(call.name, call.arguments)})" for name, _, _, call in results[-_MOST_LISTED:]]
         known = f"the newest ones are {', '.join(listed)}" if listed else "there are none"
@@ -264,8 +264,20 @@ def recall_within(
     return _within(numbered, window // WINDOW_SHARE, count, is_match=match is not None)
 
 
-def _nothing(_text: str) -> int:
-    return 0
+def recall_or_say(
+    window: int,
+    count: Callable[[str], int],
+    messages: Iterable[Any],
+    provider: ProviderName,
+    arguments: Mapping[str, Any],
+) -> str:
+    """Answer a call of the tool for a hook. What is wrong is said as text: an exception in a tool stops the agent."""
+    # Some models fill in what they could leave out.
+    lines, match = (arguments.get(name) or None for name in ("lines", "match"))
+    try:
+        return recall_within(window, count, messages, arguments.get("id") or "", provider, lines, match)
+    except (InvalidArgumentError, TypeError) as error:
+        return str(error)
 
 
 def _range(lines: str, most: int) -> tuple[int, int]:

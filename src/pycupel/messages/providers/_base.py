@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -11,7 +12,7 @@ from pycupel.errors import MessageShapeError
 from pycupel.fields import ContentError
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.parts import MessageView, PartReader, view_of
-from pycupel.messages.providers._shapes import InOrder, UnknownNameError
+from pycupel.messages.providers._shapes import InOrder, UnknownNameError, plain_messages
 from pycupel.messages.providers._tables import USER_MESSAGES, Prices
 from pycupel.values import sealed
 
@@ -180,11 +181,13 @@ class Provider(NamedTuple):
         Args:
             messages: The whole history.
             count: Counts the tokens of a text. Use the default if they do not matter.
-            start: The index of the first message to read. Earlier ones have been read already.
+            start: The index of the first message to read. Earlier ones have been read already, and all are plain.
 
         Raises:
             MessageShapeError: a message has a shape that the provider does not know.
         """
+        if not start and {*map(type, messages)} != {dict}:
+            messages = plain_messages(messages)
         try:
             views = self.reader(messages, PartReader(count, self.prices), start)
         except ContentError as error:
@@ -195,25 +198,25 @@ class Provider(NamedTuple):
         """Find what later messages of a whole history have ended."""
         return views if self.settle is None else self.settle(views)
 
-    def covered(self, views: Sequence[MessageView], pins: Collection[int] = ()) -> frozenset[int]:
+    def covered(self, views: Sequence[MessageView], kept: Collection[int] = ()) -> frozenset[int]:
         """Find the messages that the newest compaction stands for, so that they are neither sent nor counted.
 
-        These are all messages before it, except leading system prompts, changes of tools that are in force, pinned
-        messages, and calls whose results come later.
+        These are all messages before it, except leading system prompts, changes of tools that are in force, those that
+        are `kept` anyway, and calls whose results come later, with the reasoning that led to them.
         """
         block = compaction_in(views)
         if block is None:
             return frozenset()
-        later = {each for view in views if view.message_index > block for each in view.results}
+        later = {each for view in views[block + 1 :] for each in view.results}
+        waits = False
         covered: set[int] = set()
-        leading = True
-        for view in [each for each in views if each.message_index < block]:
-            index, marks = view.message_index, view.marks
-            leading = leading and view.role == "system" and COMPACTION not in marks
-            lasts = LASTING in marks and COMPACTION not in marks
-            if not (leading or lasts or index in pins or not later.isdisjoint(view.calls)):
-                covered.add(index)
-        return frozenset(covered)
+        for view in reversed(views[:block]):
+            waits = not later.isdisjoint(view.calls) or (waits and view.reasoning)
+            lasts = LASTING in view.marks and COMPACTION not in view.marks
+            if not (waits or lasts or view.message_index in kept):
+                covered.add(view.message_index)
+        leading = takewhile(lambda view: view.role == "system" and COMPACTION not in view.marks, views)
+        return frozenset(covered.difference([view.message_index for view in leading]))
 
     def uncovered(self, views: Sequence[MessageView]) -> Sequence[MessageView]:
         """Return the messages that count."""
@@ -226,7 +229,8 @@ class Provider(NamedTuple):
         A message of an unknown role or type joins the one before it, or the exchange that it is inside of; at the
         start, the one after it.
         """
-        known = [view for view in views if FOREIGN not in view.marks] if _any_foreign(views) else views
+        any_foreign = any(FOREIGN in marks for marks in map(_MARKS, views) if marks)
+        known = [view for view in views if FOREIGN not in view.marks] if any_foreign else views
         groups, findings = self.pair(known)
         if len(known) < len(views):
             groups = _with_foreign(groups, views)
@@ -284,10 +288,6 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
 def compaction_in(views: Sequence[MessageView]) -> int | None:
     """Return the index of the newest compaction that did not fail; None if there is none."""
     return next((view.message_index for view in reversed(views) if COMPACTION in view.marks), None)
-
-
-def _any_foreign(views: Iterable[MessageView]) -> bool:
-    return any(FOREIGN in marks for marks in map(_MARKS, views) if marks)
 
 
 def _with_foreign(groups: list[list[int]], views: Sequence[MessageView]) -> list[list[int]]:

@@ -141,7 +141,7 @@ def pair_adjacent(views: Sequence[MessageView], *, one_message: bool = False, id
     for position, view in enumerate(views):
         if position < end:
             continue
-        index, _, _, _, calls, results, _, _, _, _ = view
+        index, calls, results = view[0], view[4], view[5]
         groups.append([index])
         if results:
             findings += (ORPHAN.at(index, quoted(each)) for each in results)
@@ -220,9 +220,15 @@ def has_empty_text(content: Any) -> bool:
     """Whether a content is an empty text, or has one among its parts."""
     if not is_list(content):
         return not is_filled(content)
+    # Most parts have a text.
+    odd = [
+        part
+        for part in content
+        if part.__class__ is not dict or part.get("text").__class__ is not str or not part["text"]
+    ]
     return not content or any(
         not part if isinstance(part, str) else text_of(part, "type") in TEXTS and not is_filled(field(part, "text"))
-        for part in content
+        for part in odd
     )
 
 
@@ -238,6 +244,17 @@ def system_neighbours(roles: Sequence[str]) -> Iterator[tuple[int, int | None, i
         run.clear()
         before = n
     yield from ((each, before, None) for each in run)
+
+
+def system_needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
+    """Return the units between which each system message stands, except those at the start, by unit index."""
+    indices = list(units)
+    neighbours = system_neighbours([units[index][0].role for index in indices])
+    return {
+        indices[n]: tuple([indices[near] for near in (before, after) if near is not None])
+        for n, before, after in neighbours
+        if before is not None
+    }
 
 
 def system_where(is_wrong: Callable[[str, str], bool]) -> Check:

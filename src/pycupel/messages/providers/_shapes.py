@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from marshal import dumps
 from typing import Any, NamedTuple
 
 from pycupel.errors import MessageShapeError
-from pycupel.fields import field, is_list, is_mapping, text_of
-from pycupel.messages.providers._tables import LANGCHAIN_ROLES, PART_TYPES, ROLES, item_type
+from pycupel.fields import as_data, field, is_list, is_mapping, text_of
+from pycupel.messages.providers._tables import CALL_LISTS, LANGCHAIN_ROLES, PART_TYPES, READ, ROLES, item_type
 from pycupel.model import ContextItem
 from pycupel.text import describe
 
@@ -19,6 +20,40 @@ _IN_RESPONSES = {
     "output": "output",
     "message": "message",
 }
+
+
+def plain_messages(messages: Sequence[Any]) -> tuple[Any, ...]:
+    """Return messages whose Pydantic models are dicts, so that the walk and the fingerprints need not ask each field.
+
+    Dicts stay the same objects.
+    """
+    given = tuple(messages)
+    try:
+        # The fastest way to see whether there is an object anywhere inside. Most messages are a role and a text.
+        dumps(
+            [
+                each
+                for each in given
+                if each.__class__ is not dict or len(each) != 2 or each.get("content").__class__ is not str
+            ]
+        )
+    except ValueError:
+        try:
+            return tuple([_plain_message(each) for each in given])
+        except RecursionError:
+            # The walk says which one.
+            return given
+    return given
+
+
+def _plain_message(message: Any) -> Any:
+    plain = as_data(message, READ)
+    if plain is not message and plain.__class__ is dict and message.__class__ is not dict:
+        # LangChain's messages always have lists of calls; when they are sent, empty ones are left out.
+        for name in CALL_LISTS:
+            if plain.get(name) == []:
+                del plain[name]
+    return plain
 
 
 class UnknownNameError(Exception):
@@ -78,7 +113,7 @@ def _advice(value: Any) -> str | None:
 
 
 def entries(value: Any, index: int, key: str, expected: str = "a list") -> Sequence[Any]:
-    if is_list(value):
+    if value.__class__ is list or is_list(value):
         return value
     raise MessageShapeError(f"must be {expected}, not {describe(value)}", index, key)
 
@@ -102,7 +137,7 @@ def check_content(content: Any, index: int, *, required: bool) -> None:
     # The prompts of MCP have a single part.
     given = [content] if is_mapping(content) or text_of(content, "type") else content
     for n, part in enumerate(entries(given, index, "content", "a string or a list of parts")):
-        if isinstance(part, str):
+        if isinstance(part, str) or (part.__class__ is dict and part.get("type").__class__ is str):
             continue
         kind, key = field(part, "type"), f"content[{n}].type"
         if kind is None and not _is_text(part):

@@ -197,7 +197,9 @@ ITEM_TYPES: Mapping[str, Meaning] = {
     # If the provider searched for tools itself, the call and its result are its own and have no id.
     "tool_search_output": _ANSWERED._replace(needs_id=False),
     **dict.fromkeys(("item_reference", "mcp_list_tools", "agent_message"), _SPOKEN),
-    **dict.fromkeys(("additional_tools", "compaction", "compaction_trigger", "configuration_update"), _LASTING),
+    **dict.fromkeys(("additional_tools", "compaction", "configuration_update"), _LASTING),
+    # It asks for a compaction, and has to be the last item of its request.
+    "compaction_trigger": _LASTING._replace(lasting=False),
 }
 """What the items of Responses mean, except messages."""
 
@@ -300,6 +302,9 @@ FIELDS: Mapping[str, Field] = {
 }
 """The fields of messages and parts that the model sees, in the order of the text."""
 
+READ = frozenset({*FIELDS, "role", "type"})
+"""What is read of an object, even if it is not a field of its class."""
+
 RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(FIELDS)}
 
 CALL_LISTS = ("tool_calls", "invalid_tool_calls")
@@ -374,6 +379,12 @@ USER_MESSAGES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "gemini": lambda text: {"role": "user", "parts": [{"text": text}]},
     "converse": lambda text: {"role": "user", "content": [{"text": text}]},
     "interactions": lambda text: {"type": "user_input", "content": [{"type": "text", "text": text}]},
+}
+
+# How a compaction block stands in the messages of the providers that have one.
+COMPACTION_MESSAGES: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "anthropic": lambda block: {"role": "assistant", "content": [block]},
+    "responses": lambda block: block,
 }
 
 # How each provider wants the definition of a tool, made from its name, description and parameters.

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from pycupel.fields import field, filled, is_mapping
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.overlay import read_results
 from pycupel.messages.providers import PROVIDERS
+from pycupel.model.checks import wrong_type
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -48,6 +50,9 @@ class MessagePart(NamedTuple):
     wrapped: bool = False
     """Whether the library sends it as `{"error": ...}` to providers whose results cannot be marked as errors."""
 
+    name: str = ""
+    """The name that is sent with it, where the provider's messages have names."""
+
 
 class Written(NamedTuple):
     """A message in a provider's shape, and the indices of the parts that it is made of."""
@@ -56,10 +61,11 @@ class Written(NamedTuple):
     origins: list[int]
 
     def part(self, origin: int, shape: dict[str, Any]) -> dict[str, Any]:
-        """Return a message of this shape with only one of its results. Only Gemini gets several in one message."""
+        """Return a message of this shape with only one of its results, which are the first in a message."""
         if len(self.origins) == 1:
             return shape
-        return {**shape, "parts": [shape["parts"][self.origins.index(origin)]]}
+        name = "parts" if "parts" in shape else "content"
+        return {**shape, name: [shape[name][self.origins.index(origin)]]}
 
 
 def text(value: object) -> dict[str, Any]:
@@ -70,6 +76,44 @@ def text(value: object) -> dict[str, Any]:
 def thought(value: str, signature: str | None) -> dict[str, Any]:
     """Make a block of thinking; without its signature, a provider reads it as text or not at all."""
     return {"type": "thinking", "thinking": value, "signature": signature} if signature else text(value)
+
+
+# As the frameworks name them; whoever has another name is the user.
+_ROLES: dict[Any, Any] = {
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("assistant", "ai", "model", "chatbot"), "assistant"),
+    **dict.fromkeys(("tool", "function"), "tool"),
+}
+
+
+def role_named(name: Any) -> Role:
+    """Return who speaks in messages of this role."""
+    role: Role = _ROLES.get(name, "user")
+    return role
+
+
+def openai_call(call: Any) -> Call:
+    """Read a call of OpenAI's shape."""
+    # A custom tool has an input in place of arguments.
+    called = filled(call, "function", "custom")
+    return Call(field(call, "id"), field(called, "name") or "", filled(called, "arguments", "input") or {})
+
+
+def openai_part(message: Any) -> MessagePart:
+    """Read a message of OpenAI's shape, whoever it is sent to: a dict, or an object that a library returned."""
+    shape: Any = message
+    if not is_mapping(shape):
+        if not hasattr(message, "model_dump"):
+            raise wrong_type("every message", "a dict or an object of the library", message)
+        shape = message.model_dump(exclude_none=True)
+    content = shape.get("content") or ()
+    blocks: list[Any] = [text(content)] if isinstance(content, str) else list(content)
+    calls = list(map(openai_call, shape.get("tool_calls") or ()))
+    role = role_named(shape.get("role"))
+    # Claude's thinking, as LiteLLM returns it.
+    thinking = shape.get("thinking_blocks") or () if role == "assistant" else ()
+    name = shape.get("name") or ""
+    return MessagePart(role, [*thinking, *blocks], calls, shape.get("tool_call_id"), tool=name, name=name)
 
 
 def system_of(parts: Iterable[MessagePart], provider: ResolvedProviderName) -> list[Any]:
@@ -86,6 +130,11 @@ def written_for(provider: ResolvedProviderName, parts: Sequence[MessagePart]) ->
         return list(map(_as_anthropic, _in_turns(named, results_together=False)))
     if provider == "gemini":
         return list(map(_as_gemini, _in_turns(named, results_together=True)))
+    if provider == "converse":
+        return list(map(_as_converse, _in_turns(named, results_together=True, alternating=True)))
+    if provider == "interactions":
+        # Consecutive steps of the model stay or go together, so what one part becomes does, too.
+        return [Written(step, [n]) for n, each in enumerate(named) for step in _as_steps(each)]
     # The others have OpenAI's shape.
     return [Written(_as_openai(each), [n]) for n, each in enumerate(named)]
 
@@ -116,8 +165,13 @@ def _with_ids(parts: Sequence[MessagePart]) -> list[MessagePart]:
     return named
 
 
-def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterator[list[tuple[int, MessagePart]]]:
-    """Group what becomes one message: consecutive assistant output and, for some providers, all results of calls."""
+def _in_turns(
+    parts: Sequence[MessagePart], *, results_together: bool, alternating: bool = False
+) -> Iterator[list[tuple[int, MessagePart]]]:
+    """Group what becomes one message: consecutive assistant output and, for some providers, all results of calls.
+
+    If roles must alternate, what the user says joins what was said before, and the results before it.
+    """
     group: list[tuple[int, MessagePart]] = []
     pending: set[str | None] = set()
     for n, each in enumerate(parts):
@@ -128,6 +182,8 @@ def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterat
         if each.role == "tool" and results_together:
             # A result that matches no call stays alone, so that it does not affect the others.
             joins = before is not None and before.role == "tool" and {each.answers, before.answers} <= pending
+        if each.role == "user" and alternating and before is not None:
+            joins = before.role == "user" or before.answers in pending
         if each.role == "assistant":
             if not joins:
                 pending.clear()
@@ -143,15 +199,16 @@ def _in_turns(parts: Sequence[MessagePart], *, results_together: bool) -> Iterat
 
 
 def _as_openai(each: MessagePart) -> dict[str, Any]:
+    name = {"name": each.name} if each.name else {}
     if each.role == "tool" and each.wrapped:
         # Gemini's shape of a result is one that is counted as JSON, and whose text can still be shortened.
         return {"role": "tool", "tool_call_id": each.answers, "parts": [{"function_response": _response(each)}]}
     if each.role == "tool":
-        result = {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or ""}
+        result = {"role": "tool", "tool_call_id": each.answers, "content": list(each.blocks) or "", **name}
         return {**result, "status": "error"} if each.failed else result
     # An assistant that only makes calls has no content.
     nothing = None if each.role == "assistant" else ""
-    shape: dict[str, Any] = {"role": each.role, "content": list(each.blocks) or nothing}
+    shape: dict[str, Any] = {"role": each.role, "content": list(each.blocks) or nothing, **name}
     if each.calls:
         shape["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -196,6 +253,35 @@ def _as_gemini(group: Sequence[tuple[int, MessagePart]]) -> Written:
     return Written({"role": role, "parts": parts}, [n for n, _ in group])
 
 
+def _as_converse(group: Sequence[tuple[int, MessagePart]]) -> Written:
+    content: list[Any] = []
+    for _, each in group:
+        blocks = list(map(_as_part, _not_empty(each.blocks)))
+        if each.role == "tool":
+            result: dict[str, Any] = {"toolUseId": each.answers, "content": blocks}
+            content.append({"toolResult": {**result, "status": "error"} if each.failed else result})
+            continue
+        content += blocks
+        content += (
+            {"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.arguments}} for call in each.calls
+        )
+    role = "assistant" if group[0][1].role == "assistant" else "user"
+    return Written({"role": role, "content": content}, [n for n, _ in group])
+
+
+def _as_steps(each: MessagePart) -> Iterator[dict[str, Any]]:
+    if each.role == "tool":
+        name = {"call_id": each.answers, "name": each.tool or "tool"}
+        yield {"type": "function_result", **name, "result": list(each.blocks), "is_error": each.failed}
+    elif each.role == "user":
+        yield {"type": "user_input", "content": list(each.blocks)}
+    elif each.role == "assistant":
+        if each.blocks or not each.calls:
+            yield {"type": "model_output", "content": list(each.blocks)}
+        for call in each.calls:
+            yield {"type": "function_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+
+
 def _response(each: MessagePart) -> dict[str, Any]:
     content = "\n".join(block["text"] for block in each.blocks if block.get("type") == "text")
     shape: dict[str, Any] = {"response": {"error" if each.failed else "result": content}}
@@ -204,5 +290,5 @@ def _response(each: MessagePart) -> dict[str, Any]:
 
 
 def _as_part(block: Any) -> Any:
-    """Convert a text to Gemini's shape. Anything else is read by the names of its fields."""
+    """Convert a text to the shape of Gemini and Converse. Anything else is read by its type."""
     return {"text": block["text"]} if block.get("type") == "text" else block

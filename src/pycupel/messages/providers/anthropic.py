@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.fields import field, filled, is_filled, is_list, text_of
@@ -35,11 +35,11 @@ from pycupel.messages.providers._rules import (
     excess_cached,
     merge_spans,
     pair_adjacent,
-    system_neighbours,
+    system_needs,
     system_where,
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
-from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, Prices
+from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, TOOL, Prices
 from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -51,9 +51,9 @@ _USE, _RESULT = _PAIRED
 _BEGINS = "begins "
 _ENDS = "ends "
 # Marks, before the name of a tool: what a system message does with it.
-_ADDS, _DEFINES, _REMOVES = "adds ", "defines ", "removes "
-_TOOL_MARKS = (_ADDS, _DEFINES, _REMOVES)
-_CHANGES = {"tool_addition": _ADDS, "tool_removal": _REMOVES}
+ADDS, _DEFINES, REMOVES = "adds ", "defines ", "removes "
+_TOOL_MARKS = (ADDS, _DEFINES, REMOVES)
+_CHANGES = {"tool_addition": ADDS, "tool_removal": REMOVES}
 _COMPACTION = "compaction"
 
 # claude-code#23440, #73821
@@ -90,19 +90,15 @@ _ODD_INPUT = Rule(
 
 
 def _read(message: Any, index: int, reader: PartReader) -> MessageView:
-    role, content = field(message, "role"), field(message, "content")
+    get = message.get if message.__class__ is dict else partial(field, message)
+    role, content = get("role"), get("content")
     if role.__class__ is not str or role not in _ROLES:
         role = role_of(message, index, _ROLES)
-    if role == "system" and field(message, "clear_at") is not None:
+    if role == "system" and (get("clear_at") is not None or not isinstance(content, str)):
         return _read_system(message, index, reader)
     if isinstance(content, str):
         marks = (EMPTY_TEXT.id,) if not content.strip() else (_TRAILING_SPACE.id,) if content[-1].isspace() else ()
         return view_of(index, role, reader(message), reader.overhead, marks)
-    if content is None and role == "system":
-        # It may have only options.
-        return view_of(index, role, reader(message), reader.overhead)
-    if role == "system":
-        return _read_system(message, index, reader)
     blocks = entries(content, index, "content", "a string or a list of blocks")
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
@@ -129,11 +125,13 @@ def _compacted(
 def _read_system(message: Any, index: int, reader: PartReader) -> MessageView:
     """Read a system message that may change the tools, or be there for one turn only."""
     content = field(message, "content")
-    blocks = () if isinstance(content, str) else entries(content, index, "content", "a string or a list of blocks")
+    # It may have only options.
+    has_blocks = content is not None and not isinstance(content, str)
+    blocks = entries(content, index, "content", "a string or a list of blocks") if has_blocks else ()
     kinds = [_kind(block, "system", index, n) for n, block in enumerate(blocks)]
-    found = () if isinstance(content, str) else _marks(blocks, kinds, 0)
+    found = _marks(blocks, kinds, 0) if has_blocks else ()
     marks = [*found, *map(_tool_mark, kinds, blocks)]
-    if field(message, "clear_at") == "next_user_message":
+    if text_of(message, "clear_at") == "next_user_message":
         marks.append(PASSING)
     return view_of(index, "system", reader(message), reader.overhead, tuple(filter(None, marks)))
 
@@ -144,8 +142,10 @@ def _tool_mark(kind: str, block: Any) -> str:
         return ""
     tool = field(block, "tool")
     definition = field(tool, "definition")
-    name = filled(tool if definition is None else definition, "tool_name", "name", "mcp_server_name", "server_name")
-    return (_DEFINES if definition is not None else _CHANGES[kind]) + str(name)
+    named = tool if definition is None else definition
+    # Two MCP servers may have tools of the same name.
+    name = f"{filled(named, 'mcp_server_name', 'server_name') or ''}/{filled(named, 'tool_name', 'name') or ''}"
+    return (_DEFINES if definition is not None else _CHANGES[kind]) + name
 
 
 def _kind(block: Any, role: str, index: int, n: int) -> str:
@@ -174,9 +174,10 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
     cached = 0
     for kind, block in zip(kinds, blocks, strict=True):
         get = block.get if block.__class__ is dict else partial(field, block)
-        fault = _FAULTS.get(kind)
-        if fault is not None and fault.is_wrong(get(fault.name)):
-            found.add(fault.mark)
+        if kind in _FAULTS:
+            name, is_wrong, mark = _FAULTS[kind]
+            if is_wrong(get(name)):
+                found.add(mark)
         if get(CACHE_CONTROL) is not None:
             cached += is_filled(get(CACHE_CONTROL))
         content = get("content") if kind == _RESULT else None
@@ -195,14 +196,6 @@ def _marks(blocks: Sequence[Any], kinds: Sequence[str], results: int) -> Iterato
         yield from _server_marks(blocks, kinds)
 
 
-class _Fault(NamedTuple):
-    """What is wrong with a block, if a field of it is."""
-
-    mark: str
-    name: str
-    is_wrong: Callable[[Any], bool]
-
-
 def _is_blank(text: Any) -> bool:
     return not text.strip() if isinstance(text, str) else not is_filled(text)
 
@@ -212,14 +205,11 @@ def _is_no_object(value: Any) -> bool:
     return is_plain or (value.__class__ is not dict and is_list(value))
 
 
-def _is_missing(value: Any) -> bool:
-    return not is_filled(value)
-
-
-_FAULTS = {
-    "text": _Fault(EMPTY_TEXT.id, "text", _is_blank),
-    "thinking": _Fault(_UNSIGNED_THINKING.id, "signature", _is_missing),
-    _USE: _Fault(_ODD_INPUT.id, "input", _is_no_object),
+# The field of a block that may be wrong, how, and the mark for that.
+_FAULTS: Mapping[str, tuple[str, Callable[[Any], bool], str]] = {
+    "text": ("text", _is_blank, EMPTY_TEXT.id),
+    "thinking": ("signature", lambda value: not is_filled(value), _UNSIGNED_THINKING.id),
+    _USE: ("input", _is_no_object, _ODD_INPUT.id),
 }
 
 
@@ -233,7 +223,7 @@ def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     yield from (_ENDS + each for each in ends if each not in begun)
 
 
-def _settled(views: Sequence[MessageView]) -> list[MessageView]:
+def settled(views: Sequence[MessageView]) -> list[MessageView]:
     """Find what later messages have ended: texts that are only for one turn, and tools that are gone again.
 
     A message that changes the tools lasts while a change of it is the newest one of its tool. The removal of a tool
@@ -248,13 +238,15 @@ def _settled(views: Sequence[MessageView]) -> list[MessageView]:
     settled: list[MessageView] = []
     for view in views:
         index, marks = view.message_index, tuple([mark for mark in view.marks if mark not in (LASTING, ENDED)])
-        added = any(changes[name] == index for name in _tools_in(marks, _ADDS, _DEFINES))
-        removed = any(changes[name] == index and name not in defined for name in _tools_in(marks, _REMOVES))
+        added = any(changes[name] == index for name in _tools_in(marks, ADDS, _DEFINES))
+        removed = any(changes[name] == index and name not in defined for name in _tools_in(marks, REMOVES))
         if added or removed:
             marks = (*marks, LASTING)
         if PASSING in marks and index < last_user:
-            view = view._replace(tokens=0, text="", parts=())  # noqa: PLW2901
-            marks = (*marks, ENDED)
+            # The text is gone, but not the tools.
+            tools = tuple([part for part in view.parts if part.kind == TOOL])
+            view = view._replace(tokens=sum([part.tokens for part in tools]), text="", parts=tools)  # noqa: PLW2901
+            marks = marks if LASTING in marks else (*marks, ENDED)
         settled.append(view if marks == view.marks else view._replace(marks=marks))
     return settled
 
@@ -287,11 +279,7 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
 
     A change of a tool needs the message that defines it.
     """
-    indices = list(units)
-    needed: dict[int, tuple[int, ...]] = {}
-    for n, before, after in system_neighbours([units[index][0].role for index in indices]):
-        if before is not None:
-            needed[indices[n]] = (indices[before],) if after is None else (indices[before], indices[after])
+    needed = system_needs(units)
     thoughts: int | None = None
     defined: dict[str, int] = {}
     for index, members in units.items():
@@ -302,7 +290,7 @@ def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, .
         if any(view.opens_turn for view in members):
             thoughts = None
         if members[0].role == "system" and members[0].marks:
-            changed = [name for name in _tools_in(members[0].marks, _ADDS, _REMOVES) if name in defined]
+            changed = [name for name in _tools_in(members[0].marks, ADDS, REMOVES) if name in defined]
             needed[index] = (*needed.get(index, ()), *(defined[name] for name in changed))
             defined.update(dict.fromkeys(_tools_in(members[0].marks, _DEFINES), index))
     return needed
@@ -437,5 +425,5 @@ ANTHROPIC = Provider(
     system_beside=True,
     also_reads=(None,),
     typical_model="claude",
-    settle=_settled,
+    settle=settled,
 )

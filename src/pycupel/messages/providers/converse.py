@@ -23,10 +23,11 @@ from pycupel.messages.providers._rules import (
     empty_message,
     excess_cached,
     pair_adjacent,
+    system_needs,
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
 from pycupel.messages.providers._tables import CACHE_POINT, CALL, RESULT, UNKNOWN
-from pycupel.messages.providers.anthropic import PRICES
+from pycupel.messages.providers.anthropic import ADDS, PRICES, REMOVES, settled
 from pycupel.text import describe
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -57,7 +58,7 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
     results = sum(part.kind == RESULT and part.id is not None for part in parts)
     unknown = sum(part.kind == UNKNOWN and len(part.path) == 2 for part in parts)
     speaker = "tool" if results and results == len(blocks) - points - unknown else role
-    marks = [*_marks(blocks), *(CACHED,) * points]
+    marks = [*_marks(blocks), *(CACHED,) * points, *(_tool_marks(blocks) if role == "system" else ())]
     return view_of(index, speaker, parts, reader.overhead, tuple(marks))
 
 
@@ -80,6 +81,15 @@ def _marks(blocks: Sequence[Any]) -> Iterator[str]:
     texts = [field(block, "text") for block in blocks]
     if any(isinstance(text, str) and not text.strip() for text in texts):
         yield EMPTY_TEXT.id
+
+
+def _tool_marks(blocks: Sequence[Any]) -> Iterator[str]:
+    """Mark the tools that a system message adds or removes, as in Anthropic's messages."""
+    for block in blocks:
+        for name, change in (("toolAddition", ADDS), ("toolRemoval", REMOVES)):
+            tool = field(field(block, name), "tool")
+            if tool is not None:
+                yield f"{change}{text_of(tool, 'serverName')}/{text_of(tool, 'name')}"
 
 
 def _side(view: MessageView) -> str:
@@ -120,8 +130,11 @@ _RULES = (
 
 
 def _needs(units: Mapping[int, Sequence[MessageView]]) -> dict[int, tuple[int, ...]]:
-    """What the user said or answered needs the last message of its turn, without which the next one would follow it."""
-    needed: dict[int, tuple[int, ...]] = {}
+    """What the user said or answered needs the last message of its turn, without which the next one would follow it.
+
+    A system message needs its neighbours.
+    """
+    needed = system_needs(units)
     waiting: list[int] = []
     for index, members in units.items():
         if members[0].role == "system":
@@ -157,4 +170,5 @@ CONVERSE = Provider(
     merge=_merge,
     system_beside=True,
     typical_model="claude",
+    settle=settled,
 )

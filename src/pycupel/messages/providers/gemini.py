@@ -74,7 +74,8 @@ def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[Messa
                 calls.append(_call(part, index))
                 own = calls[-1].id
             elif part.path[-1:] in named:
-                continues = _continues(given[_number(part)])
+                response = filled(given[int(part.path[1])], *FUNCTION_RESPONSES)
+                continues = True in (field(response, "will_continue"), field(response, "willContinue"))
                 own = _answered(part, pending, index, is_last=not continues)
                 answers += 1
                 marks += (_CONTINUES + own,) if continues else ()
@@ -92,18 +93,6 @@ def _call(part: Part, index: int) -> PendingCall:
     name = id_of(part.tool or None, index, f"parts[{n}].function_call.name")
     call_id = part.id if isinstance(part.id, str) else ""
     return PendingCall(call_id or f"{name} ({index}.{n})", name, bool(call_id))
-
-
-def _number(part: Part) -> int:
-    """Return the number of a part in its message."""
-    n = part.path[1]
-    return n if isinstance(n, int) else 0
-
-
-def _continues(part: Any) -> bool:
-    """Whether a response announces others to the same call."""
-    response = filled(part, *FUNCTION_RESPONSES)
-    return True in (field(response, "will_continue"), field(response, "willContinue"))
 
 
 def _answered(part: Part, pending: PendingCalls, index: int, *, is_last: bool) -> str:
@@ -128,7 +117,8 @@ def _last_calls(messages: Sequence[Any], end: int) -> int:
 
 
 def _role(message: Any, index: int) -> str:
-    if field(message, "role") is None and field(message, "parts") is not None and message_in(message) is None:
+    has_parts_only = field(message, "role") is None and field(message, "parts") is not None
+    if has_parts_only and message_in(message) is None and not unknown_name(message):
         return "user"
     return role_of(message, index, _ROLES, hint="Instructions go into config.system_instruction.")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from pycupel.fields import field, filled, is_filled, is_list, text_of
-from pycupel.messages.parts import MessageView, Part, PartReader, Path, make_part, make_view, view_of
+from pycupel.messages.parts import MessageView, Part, PartReader, Path, is_tool_message, make_part, make_view, view_of
 from pycupel.messages.providers._base import CACHED, WARNING, Provider, Rule, unknown_view
 from pycupel.messages.providers._rules import (
     EMPTY_TEXT,
@@ -27,7 +28,15 @@ from pycupel.messages.providers._shapes import (
     id_of,
     role_of,
 )
-from pycupel.messages.providers._tables import CALL, CALL_LISTS, LANGCHAIN_ROLES, RESULT, TEXT, TOOL_ROLES, Prices
+from pycupel.messages.providers._tables import (
+    CALL,
+    CALL_LISTS,
+    LANGCHAIN_ROLES,
+    RESULT,
+    TEXT,
+    Prices,
+    known_fields,
+)
 
 _SPOKEN = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _ROLES = {**_SPOKEN, "tool": "tool", "function": "function"}
@@ -68,15 +77,20 @@ _ODD_ARGUMENTS = Rule(
     "the arguments of a tool call are not a string, which OpenAI rejects",
     "Write them as JSON, with json.dumps; if there are none, as '{}'.",
 )
+_BREAKPOINT = "prompt_cache_breakpoint"
 # The prompt cache takes four. A warning, because the others are only not written.
 EXCESS_BREAKPOINTS = excess_cached(
     "excess-cache-breakpoints",
     WARNING,
-    "prompt_cache_breakpoint",
+    _BREAKPOINT,
     4,
     "Keep prompt_cache_breakpoint on the last parts only.",
 )
 _EMPTY = (EMPTY_TEXT.id,)
+# The fields that may say something.
+_READ = known_fields()
+_ONLY_TEXT = {"content"}
+_ONLY_CALLS = {"content", "tool_calls"}
 
 
 def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
@@ -103,11 +117,6 @@ def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list
     return views
 
 
-def in_order(messages: Sequence[Any]) -> InOrder:
-    """Pair results that name no call: Mistral's may have no id, and Ollama's calls have none either."""
-    return InOrder(messages, _pending_calls, _result, adjacent=True)
-
-
 def _pending_calls(message: Any, index: int) -> list[PendingCall]:
     calls = filled(message, CALL_LISTS[0])
     found: list[PendingCall] = []
@@ -119,10 +128,13 @@ def _pending_calls(message: Any, index: int) -> list[PendingCall]:
 
 
 def _result(message: Any) -> tuple[str, str] | None:
-    role = field(message, "role") or LANGCHAIN_ROLES.get(text_of(message, "type"))
-    if role not in TOOL_ROLES:
+    if not is_tool_message(message):
         return None
     return _call_id(message, "tool_call_id") or "", text_of(message, "name") or text_of(message, "tool_name")
+
+
+# Pairs results that name no call: Mistral's may have no id, and Ollama's calls have none either.
+in_order = partial(InOrder, calls_of=_pending_calls, result_of=_result, adjacent=True)
 
 
 def _call_id(value: Any, name: str = "id") -> Any:
@@ -137,23 +149,29 @@ def _position(name: str, index: int, n: int) -> str:
 
 
 def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | None:
-    """Read a message with nothing but calls or a result, as most are, in a quarter of the time of the walk."""
-    role, text = message.get("role"), message.get("content")
-    if role.__class__ is not str:
+    """Read a message with nothing but a text, calls or a result, as most are, in a quarter of the time of the walk."""
+    role, kind, text = message.get("role"), message.get("type"), message.get("content")
+    if role is None and kind.__class__ is str:
+        role, kind = LANGCHAIN_ROLES.get(kind), None
+    if role.__class__ is not str or kind is not None:
         return None
-    if text.__class__ is str:
-        call_id = message.get("tool_call_id")
-        if role == "tool" and len(message) == 3 and call_id.__class__ is str and call_id not in _NO_IDS:
-            tokens = reader.count(text)
-            part = make_part((RESULT, text, tokens, call_id, "", None, False, (), text, 0))
-            tokens += reader.overhead
-            return make_view((index, role, text, tokens, (), (call_id,), False, False, (), (part,)))
+    # Other fields, of which LangChain's messages have some, are not read by the model.
+    seen = message.keys() & _READ
+    if text.__class__ is str and text and seen == _ONLY_TEXT:
+        tokens = reader.count(text)
+        total = reader.overhead + tokens
+        if role in _SPOKEN:
+            part = make_part((TEXT, text, tokens, None, "", None, False, _CONTENT, None, 0))
+            return make_view((index, _SPOKEN[role], text, total, (), (), role == "user", False, (), (part,)))
+        own, status = message.get("tool_call_id"), message.get("status")
+        if role == "tool" and own.__class__ is str and own not in _NO_IDS:
+            failed = message.get("is_error") is True or (status.__class__ is str and status == "error")
+            part = make_part((RESULT, text, tokens, own, "", None, failed, (), text, 0))
+            return make_view((index, role, text, total, (), (own,), False, False, (), (part,)))
     calls = message.get("tool_calls")
-    if calls.__class__ is not list or not calls or role != "assistant":
-        return None
-    if len(message) != 3 or "content" not in message:
-        return None
-    return _read_plain_calls(calls, text, index, reader) if text is None or text.__class__ is str else None
+    if calls.__class__ is list and calls and role == "assistant" and seen <= _ONLY_CALLS:
+        return _read_plain_calls(calls, text, index, reader) if text is None or text.__class__ is str else None
+    return None
 
 
 def _read_plain_calls(calls: list[Any], text: str | None, index: int, reader: PartReader) -> MessageView | None:
@@ -238,8 +256,7 @@ def _marks(message: Any) -> Iterator[str]:
     if has_empty_text(said):
         yield EMPTY_TEXT.id
     yield from breakpoints(said)
-    # The objects of libraries always have the field; when they are sent, it is left out.
-    if message.__class__ is dict and message.get("tool_calls") == []:
+    if message.__class__ is dict and is_list(calls := message.get("tool_calls")) and not calls:
         yield _EMPTY_CALLS.id
 
 
@@ -247,7 +264,8 @@ def breakpoints(parts: Any) -> tuple[str, ...]:
     """Return a mark for each part that the prompt should be cached up to."""
     if parts.__class__ is str or not is_list(parts):
         return ()
-    return (CACHED,) * sum(is_filled(field(part, "prompt_cache_breakpoint")) for part in parts)
+    marked = [part for part in parts if part.__class__ is not dict or _BREAKPOINT in part]
+    return (CACHED,) * sum([is_filled(field(part, _BREAKPOINT)) for part in marked])
 
 
 def _result_marks(message: Any) -> Iterator[str]:

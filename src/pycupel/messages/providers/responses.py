@@ -7,6 +7,7 @@ answered, stays together with its reasoning, because the API requires an item an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from pycupel.errors import MessageShapeError
@@ -62,10 +63,6 @@ _WITHOUT_ITEM = Rule(
 )
 
 
-def _in_order(items: Sequence[Any]) -> InOrder:
-    return InOrder(items, _pending_calls, _result, adjacent=False)
-
-
 def _pending_calls(item: Any, _index: int) -> list[PendingCall]:
     call_id = text_of(item, "call_id")
     is_call = text_of(item, "type") == "function_call" and call_id
@@ -86,9 +83,10 @@ def _read(item: Any, index: int, reader: PartReader, order: InOrder) -> MessageV
         raise MessageShapeError(f"must be a string naming the item's type, not {describe(kind)}", index, "type")
     if kind is None or kind == "message":
         role = role_of(item, index, _ROLES)
-        check_content(field(item, "content"), index, required=True)
-        marks = (EMPTY_TEXT.id,) if has_empty_text(field(item, "content")) else ()
-        marks += breakpoints(field(item, "content"))
+        content = field(item, "content")
+        check_content(content, index, required=True)
+        marks = (EMPTY_TEXT.id,) if has_empty_text(content) else ()
+        marks += breakpoints(content)
         # Calls and results are items of their own: one inside a message pairs with nothing.
         parts = [part if part.id is None else part._replace(id=None) for part in reader(item)]
     else:
@@ -96,7 +94,7 @@ def _read(item: Any, index: int, reader: PartReader, order: InOrder) -> MessageV
         if meaning is None:
             raise UnknownNameError(kind)
         role = _role(item, kind, meaning, index)
-        marks = (LASTING,) if meaning.lasting else breakpoints(field(item, "output"))
+        marks = (LASTING,) if meaning.lasting else breakpoints(field(item, "output")) if meaning.role == "tool" else ()
         if kind == "compaction" and is_filled(field(item, "encrypted_content")):
             marks += (COMPACTION,)
         parts = reader(item)
@@ -199,7 +197,7 @@ def pair_items(views: Sequence[MessageView], *, thoughts_need_items: bool = True
 
 RESPONSES = Provider(
     "responses",
-    one_by_one(_read, _in_order),
+    one_by_one(_read, partial(InOrder, calls_of=_pending_calls, result_of=_result, adjacent=False)),
     pair_items,
     (*PAIRING_RULES, _WITHOUT_ITEM),
     (EMPTY_TEXT,),

@@ -99,7 +99,9 @@ def solve(
     except StateLimitError:
         if cells > max_cells:
             raise
-        chosen += [core[i] for i in _table([weights[i] for i in core], [values[i] for i in core], left)]
+        # The specification's dynamic program: groups of one option each.
+        taken = best_options([[(weights[i], values[i])] for i in core], left)
+        chosen += [core[i] for i, option in enumerate(taken) if option == 0]
     else:
         best += sum(bits[i] for option in removals for i in option.members)
         chosen += [item for item in core if best & bits[item]]
@@ -198,14 +200,11 @@ class _Core:
             else:
                 grown = self._deviate(states, additions.pop(), 1, gain)
             states, gain = self._prune(states + grown, gain)
-            self._give_up_early(len(states), gain)
+            # If only ties are left, every state is kept until the end, so their number is known.
+            expected = self.states + len(states) * self.free
+            if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:
+                raise StateLimitError(expected)
         return min((negated, chosen) for weight, negated, chosen in states if weight <= self.slack)[1]
-
-    def _give_up_early(self, states: int, gain: int) -> None:
-        """Give up early if only ties are left, because then every state is kept until the end."""
-        expected = self.states + states * self.free
-        if gain * self.unit == self.slack * self.price and expected > _FORESIGHT * self.max_states:
-            raise StateLimitError(expected)
 
     def _deviate(self, states: Sequence[_State], option: _Option, sign: int, gain: int) -> list[_State]:
         """Add states with one item of the option added or removed, with two, and so on, as long as the loss allows."""
@@ -251,9 +250,3 @@ class _Core:
                 continue
             kept.append(state)
         return kept, gain
-
-
-def _table(weights: Sequence[int], values: Sequence[int], capacity: int) -> list[int]:
-    """Return the indices that the specification's dynamic program selects."""
-    groups = [[option] for option in zip(weights, values, strict=True)]
-    return [i for i, option in enumerate(best_options(groups, capacity)) if option == 0]

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import gcd
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 
@@ -55,7 +56,12 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
             # A top bit for each cell in which taking the option is strictly better.
             better = (taken + beyond - best) & tops
             marks = better.to_bytes(size * cells, "little")[size - 1 :: size]
-            row = marks if k == 0 else _overlaid(row, marks, k)
+            if k:
+                # Of a marked cell the top bit is set, and the other bits hold the option.
+                marked = int.from_bytes(marks, "little") >> 7
+                kept = int.from_bytes(row, "little") & ~(marked * 255)
+                marks = (kept | marked * (128 + k)).to_bytes(cells, "little")
+            row = marks
             best ^= (best ^ taken) & (better - (better >> (width - 1)))
         rows.append(row)
     # Read from the last group to the first, as the specification's table is.
@@ -67,13 +73,6 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
             selected[i] = mark & 127
             left -= groups[i][selected[i]][0]
     return selected
-
-
-def _overlaid(row: bytes, marks: bytes, k: int) -> bytes:
-    """Put option `k` into each marked cell: the top bit is set, and the other bits hold the option."""
-    marked = int.from_bytes(marks, "little") >> 7
-    kept = int.from_bytes(row, "little") & ~(marked * 255)
-    return (kept | marked * (128 + k)).to_bytes(len(row), "little")
 
 
 # The greedy half of the multiple-choice knapsack: the hull of each item, and steps in the order of their prices.
@@ -262,7 +261,9 @@ class Core:
         found: _State | None = None
         states: list[_State] = [(sum(self.sizes) - self.capacity, 0, None)]
         states, found, gap = self._survivors(states, found, gap)
-        allowed = _STATES_OF_MANY if many else self._states_before_table(gap)
+        allowed = _STATES_OF_MANY if many else _STATES
+        if not many and (cells := self._cells(gap)) <= _MAX_CELLS:
+            allowed = max(_FREE_STATES, cells // _CELLS_PER_STATE)
         for least, item, options in self.others:
             if least > gap:
                 break
@@ -289,7 +290,7 @@ class Core:
     ) -> tuple[list[_State], _State | None, int]:
         """The states that no lighter one beats and that can still lead to something better than what was found."""
         price = self.price
-        states.sort(key=_by_weight_and_loss)
+        states.sort(key=itemgetter(0, 1))
         kept: list[_State] = []
         least: int | None = None
         for state in states:
@@ -314,10 +315,6 @@ class Core:
             item, version, links = links
             chosen[item] = version
         return chosen, (self.scaled_bound - gap - 1) // self.unit
-
-    def _states_before_table(self, gap: int) -> int:
-        cells = self._cells(gap)
-        return max(_FREE_STATES, cells // _CELLS_PER_STATE) if cells <= _MAX_CELLS else _STATES
 
     def _cells(self, gap: int) -> int:
         open_options = [len(options) for least, _, options in self.others if least <= gap]
@@ -356,10 +353,6 @@ class Core:
 
     def _value(self, item: int, version: int) -> int:
         return self.values[item][version] if version >= 0 else 0
-
-
-def _by_weight_and_loss(state: _State) -> tuple[int, int]:
-    return state[0], state[1]
 
 
 EXACT_ITEMS = 200

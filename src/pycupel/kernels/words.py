@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from math import log
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 # English stop words, including the parts around an apostrophe.
@@ -33,10 +33,11 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list would be ten times as long
 )
 
-# Words that hardly any other large language has. A question with none of them is in another language, or only keywords.
+# Function words that hardly any other large language has ("has" is Spanish, too). A question with none of them is in
+# another language, or only keywords.
 _ENGLISH = frozenset(
     """
-    the and with from that this these those what which who whose how where when why does did has have you your they
+    the and with from that this these those what which who whose how where when why does did have you your they
     their them there its could should would not into about been any please
     """.split()  # noqa: SIM905 - as above
 )
@@ -85,7 +86,9 @@ def query_terms(query: str) -> dict[str, float]:
     is_english = not _ENGLISH.isdisjoint(map(str.casefold, asked))
     for word in asked:
         found = term_weights(word)
-        if found and not is_english and _has_endings(word):
+        # A longer word of a language has endings: not `getUser` or `utf8`, nor a word of a script without spaces.
+        is_plain = word.isalpha() and (word[1:] == word[1:].lower() or word.isupper())
+        if found and not is_english and is_plain and len(word) > _PREFIX and not _UNSPACED.search(word):
             found = {term: (1.0 - _PREFIX_WEIGHT) * weight for term, weight in found.items()}
             found[word.casefold()[:_PREFIX] + _PREFIX_MARK] = _PREFIX_WEIGHT
         for term, weight in found.items():
@@ -93,18 +96,16 @@ def query_terms(query: str) -> dict[str, float]:
     return weights
 
 
-def _has_endings(word: str) -> bool:
-    """Whether it is a longer word of a language: not `getUser` or `utf8`, nor of a script without spaces."""
-    is_plain = word.isalpha() and (word[1:] == word[1:].lower() or word.isupper())
-    return is_plain and len(word) > _PREFIX and not _UNSPACED.search(word)
-
-
 def term_weights(word: str) -> dict[str, float]:
     """Return the forms under which a word is found, each with its weight; empty for a stop word."""
     weights: dict[str, float] = {}
     if not word.isascii() and _UNSPACED.search(word):
         for run in _RUN.findall(word):
-            _add_run(weights, run)
+            if not _UNSPACED.match(run):
+                _add_forms(weights, run, 0.5)
+            else:
+                for pair in map("".join, pairwise(run)) if len(run) > 1 else run:
+                    _add(weights, pair, 1.0)
         return weights
     _add_forms(weights, word, 0.5)
     parts = _PART.findall(word)
@@ -141,14 +142,6 @@ def _singular(word: str) -> str:
     return word if word[-2] in "sui" else word[:-1]
 
 
-def _add_run(weights: dict[str, float], run: str) -> None:
-    if not _UNSPACED.match(run):
-        _add_forms(weights, run, 0.5)
-    else:
-        for pair in map("".join, pairwise(run)) if len(run) > 1 else run:
-            _add(weights, pair, 1.0)
-
-
 def _add_forms(weights: dict[str, float], word: str, weight: float) -> None:
     folded = word.casefold()
     if folded not in STOP_WORDS:
@@ -158,6 +151,34 @@ def _add_forms(weights: dict[str, float], word: str, weight: float) -> None:
 
 def _add(weights: dict[str, float], term: str, weight: float) -> None:
     weights[intern(term)] = weights.get(term, 0.0) + weight
+
+
+# Dates: 2023-05-07, 7 May 2023 and a timestamp of that day are one term. It begins with a character that no word has.
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as above
+_MONTH = rf"({'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\b\.?"
+_NTH = r"(\d\d?)(?:st|nd|rd|th|\.)?"
+_DATE = re.compile(
+    rf"\b(?:(\d{{4}})-(\d\d?)-(\d\d?)(?!\d)|{_NTH}\s(?:of\s)?{_MONTH}(?:,?\s(\d{{4}}))?|{_MONTH}\s{_NTH}\b(?:,?\s(\d{{4}}))?)",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def date_terms(text: str) -> list[str]:
+    """Return a term for each date in a text: `@05-07 2023`, or `@05-07` for one without a year."""
+    found: list[str] = []
+    for year, number, day, nth, name, its_year, first, last, last_year in _DATE.findall(text):
+        month = int(number or _MONTHS.index((name or first).lower()) + 1)
+        found.append(f"@{month:02}-{int(day or nth or last):02} {year or its_year or last_year}".rstrip())
+    return found
+
+
+def with_dates(text: Analysis, item: Any, wanted: Collection[str]) -> Analysis:
+    """Count how often an item has each wanted date, in its content or timestamp. One without a year is of any year."""
+    dates = date_terms(f"{item.timestamp}; {item.content}")
+    counts = {term: sum(date.startswith(term) for date in dates) for term in wanted}
+    found = {term: count for term, count in counts.items() if count}
+    return text._replace(counts={**text.counts, **found}) if found else text
 
 
 # BM25, and sharing scores with neighbours and groups.

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from json import JSONDecoder, JSONEncoder
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from pycupel.codecs.base import MAX_DEPTH, reject_duplicate_keys
 from pycupel.shorten.extracts import DIRECTION, safe_index
@@ -70,11 +70,7 @@ _ENCODE = JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",",
 
 
 def read_json(text: str) -> Node:
-    """Read a JSON text.
-
-    Raises:
-        ValueError: it is not JSON, it has a duplicate key, or it is nested too deeply.
-    """
+    """Read a JSON text."""
     try:
         node: Node = _STRICT.decode(text)
     except RecursionError:
@@ -98,11 +94,7 @@ def _parts(node: Node) -> Iterable[Node]:
 
 
 def read_json_lines(text: str) -> list[Node]:
-    """Read objects or arrays, one a line.
-
-    Raises:
-        ValueError: a line is something else, or there are fewer than two.
-    """
+    """Read objects or arrays, one a line."""
     # Other line separators may be part of strings.
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or not all(line.lstrip().startswith(("{", "[")) for line in lines):
@@ -128,8 +120,11 @@ def with_columns(node: Node, levels: int = _COLUMN_LEVELS) -> Node:
         records = [each for each in node if type(each) is dict]
         keys: list[Node] = list(records[0]) if records else []
         if keys and 2 < len(node) == len(records) and all(list(each) == keys for each in records):
-            made: Node = {"columns": keys, "rows": [list(each.values()) for each in records]}
-            if 5 * len(write_json(made)) <= 4 * len(write_json(node)):
+            rows: list[Node] = [list(each.values()) for each in records]
+            made: Node = {"columns": keys, "rows": rows}
+            saves = 5 * len(write_json(made)) <= 4 * len(write_json(node))
+            # Inner rows that are one piece would stay or go together, and the rare one with them.
+            if saves and (levels == _COLUMN_LEVELS or len(write_json(rows)) > _ATOM):
                 return made
         elements = [with_columns(each, levels - 1) for each in node]
         return elements if any(new is not old for new, old in zip(elements, node, strict=True)) else node
@@ -237,9 +232,13 @@ class JsonParts:
         for array in self._arrays:
             own = standing_out([list(_values(each, _COMPARED_LEVELS)) for each in array.elements], array.texts, query)
             for n, each in enumerate(own):
-                if each:
-                    for i in range(array.starts[n], array.starts[n + 1]):
-                        bits[i] = max(bits[i], each)
+                if each.bits:
+                    # The piece with the value comes before the others of its element, and brings what is around it.
+                    pieces = range(array.starts[n], array.starts[n + 1])
+                    sign = _readable(each.by.strip(_NUMBER).translate(_SHOWN)).lower()
+                    for i in pieces:
+                        holds = len(pieces) == 1 or sign in self.pieces[i].text.lower()
+                        bits[i] = max(bits[i], each.bits if holds else each.bits / 2)
         return bits
 
     def record_at(self, piece: int) -> range:
@@ -275,8 +274,7 @@ class JsonParts:
             else:
                 mark += "."
         members = [(f'"{key.translate(_SHOWN)}":', value) for key, value in node.items()]
-        is_table = list(node) == ["columns", "rows"] and {type(each) for each in node.values()} == {list}
-        return self._members(members, place, ("{", ",", "}"), before, mark, is_table=is_table)
+        return self._members(members, place, ("{", ",", "}"), before, mark, is_table=_table_in(node) is not None)
 
     def _members(
         self,
@@ -298,6 +296,7 @@ class JsonParts:
         keeps_keys = place.role == "row" or len(members) - (len(short) if limit else 0) <= _FEW_MEMBERS
         parts: list[_Part] = []
         own: list[str] = []
+        opened: list[tuple[Node, str, int]] = []
         for (key, value), text in zip(members, texts, strict=True):
             note = _summary(value) if keeps_keys else ""
             if len(text) <= max(limit, len(note)) or (is_table and not parts):
@@ -306,9 +305,14 @@ class JsonParts:
             else:
                 role = "rows" if is_table else ""
                 inner = place.inside(first, role=role, is_outer=True)
+                opened.append((value, text, len(self.pieces)))
                 parts.append(self._part(key, value, text, inner, note))
                 own += [key + note] if note else []
         self.pieces[first] = Piece(_readable(f"{{{','.join(own)}}}"), place.need)
+        if len(opened) > 2 and {type(value) for value, _, _ in opened} <= {dict, list}:
+            # Like an array whose elements have names.
+            elements, written, starts = zip(*opened, strict=True)
+            self._arrays.append(_Array(elements, written, [*starts, len(self.pieces)], is_outer=False))
         return _Container(brackets, parts, before, "keys", mark)
 
     def _array(self, node: list[Node], place: _Place) -> _Container:
@@ -424,12 +428,22 @@ def _noun(elements: Sequence[Node]) -> str:
 
 def _summary(node: Node) -> str:
     """Write what stands in place of a value in an object that keeps its keys."""
+    table = _table_in(node)
+    if type(node) is list or table is not None:
+        elements, before = _without_note(table or cast(list[Node], node))
+        return f"[{_note(len(elements) + before, _noun(elements), _MARK)}]"
     if type(node) is dict:
         return _note(len(node), "keys", _MARK)
-    if type(node) is list:
-        elements, before = _without_note(node)
-        return f"[{_note(len(elements) + before, _noun(elements), _MARK)}]"
     return f'"[+{len(node):,} characters]"' if type(node) is str else write_json(node)
+
+
+def _table_in(node: Node) -> list[Node] | None:
+    """Return the rows of an array that is written in columns."""
+    if type(node) is dict and list(node) == ["columns", "rows"]:
+        columns, rows = node.values()
+        if type(columns) is list and type(rows) is list and {*map(type, columns)} == {str}:
+            return rows
+    return None
 
 
 def _readable(text: str) -> str:
@@ -438,15 +452,26 @@ def _readable(text: str) -> str:
 
 
 def _values(node: Node, levels: int, path: str = "") -> Iterator[tuple[str, str]]:
-    """List the values of a record, each with its path."""
+    """List the values of a record, each with its path. Records inside it have the same path, wherever they stand."""
+    rows = _table_in(node)
+    if rows is not None:
+        # Other arrays of the same kind may not be in columns.
+        columns = cast(dict[str, list[str]], node)["columns"]
+        node = [dict(zip(columns, row, strict=False)) if type(row) is list else row for row in rows]
+    parts: Iterable[tuple[str, Node]] = ()
     if type(node) is dict:
-        if levels:
-            for key, value in node.items():
-                yield from _values(value, levels - 1, f"{path}.{key}")
+        parts = [(f"{path}.{key}", value) for key, value in node.items()]
     elif type(node) is list:
-        if levels:
-            # A row has a value for each column, however many there are.
-            for i, value in enumerate(node if not path else node[:_COMPARED_ELEMENTS]):
-                yield from _values(value, levels - 1, f"{path}[{i}]")
+        # A row has a value for each column, however many there are.
+        parts = [
+            (f"{path}[]" if type(value) is dict or (path and type(value) is list) else f"{path}[{i}]", value)
+            for i, value in enumerate(node[:_COMPARED_ELEMENTS] if path else node)
+        ]
     else:
-        yield path, node if type(node) is str else str(node)
+        yield path, str(node)
+    for name, value in parts:
+        # Most values are strings or numbers.
+        if type(value) is str:
+            yield name, value
+        elif levels > 1 or type(value) is bool or value is None:
+            yield from _values(value, levels - 1, name)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, groupby
+from string import ascii_letters, digits
 from sys import maxsize
 from typing import NamedTuple
 
@@ -21,7 +24,7 @@ from pycupel.shorten.key_lines import (
     by_density,
     fill,
     join_pieces,
-    pieces_of,
+    lines_of,
     standing_out,
     table_rows,
     template_of,
@@ -29,8 +32,14 @@ from pycupel.shorten.key_lines import (
 
 # What the smallest version of JSON may keep of its record, in characters.
 _RECORD = 800
+# The mean length of lines from which on a text that has not been read keeps only its head and tail.
+_LONG_LINES = 400
+# What it shows at least of each of them: 40 tokens, in characters.
+_END = 160
 # Shorter runs of similar lines stay.
 _LEAST_RUN = 4
+# What may differ between similar lines, and the ends of lines; numbers and ends beyond ASCII, too.
+_NO_SIGNS = f"#{digits}{ascii_letters}\n\r\v\f\x1c\x1d\x1e".encode() + bytes(range(128, 256))
 # What a program that shows its progress overwrites: a share, so many of so many, or nothing but bars.
 _PROGRESS = re.compile(r"\d ?%|\d/\d|\d of \d|^[^\w]*$")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -46,6 +55,8 @@ class _Form(NamedTuple):
     join: Callable[[Collection[int]], str]
     # What the smallest version may keep, if this piece is the first to keep.
     record_at: Callable[[int], Collection[int]] | None = None
+    always: Sequence[int] = ()  # Pieces without which there is no version.
+    hidden: Sequence[Piece] = ()  # What even the longest pieces do not show, such as lines that were folded.
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +78,64 @@ class ByFormat:
 
     def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
         """Make versions, longest first, each with fewer tokens than the one before."""
-        form, units = analyse(context, form_of, _pieces)[id(item)]
-        versions: list[ContextItem] = []
-        for text, how in form.rewritten:
-            # Nothing may be left of a text without its escape sequences.
-            if text:
-                _add(versions, _version(item, context, text, how, sum(units)), item.tokens)
-        if len(form.pieces) > 1:
-            order = form.rank(units, context.query)
-            for share in reversed(SHARES):
-                chosen = fill(form.pieces, order, int(share * len(item.content)))
-                # A version without a record is none, and neither is one without the record that stands out most.
-                if chosen and (form.record_at is None or order[0] in chosen) and len(chosen) < len(form.pieces):
-                    _add(versions, _chosen(item, context, form, chosen, units), item.tokens)
-            if form.record_at is not None:
-                record = form.record_at(order[0])
-                chosen = fill(form.pieces, order[:1], maxsize)
-                chosen |= fill(form.pieces, [i for i in order if i in record], _RECORD)
-                least = _chosen(item, context, form, chosen, units)
-                # Parts of several records may be shorter than most of one.
-                while versions and versions[-1].tokens <= least.tokens < item.tokens:
-                    versions.pop()
-                _add(versions, least, item.tokens)
-        return versions
+        return _versions(item, context, form_of)
 
     def units(self, item: ContextItem, context: ShortenContext, /) -> float:
         """Count the units of the whole item that no newer one has; 1 if there are none."""
         form, units = analyse(context, form_of, _pieces)[id(item)]
         return sum(units) if form.pieces else 1.0
+
+
+class WithEnds:
+    """Shortens like `ByFormat` what has not been read yet: all versions of a text but JSON have its head and its tail.
+
+    If its lines are long, there are none: parts of a line say little without their neighbours.
+    """
+
+    def shorten(self, item: ContextItem, context: ShortenContext, /) -> list[ContextItem]:
+        """Make versions, longest first."""
+        is_long = len(item.content) > _LONG_LINES * (item.content.count("\n") + 1)
+        return [] if is_long and not is_json(item, context) else _versions(item, context, unread_form_of)
+
+    def units(self, item: ContextItem, context: ShortenContext, /) -> float:
+        """Count the units of the whole item."""
+        return ByFormat().units(item, context)
+
+
+def _versions(item: ContextItem, context: ShortenContext, find: Callable[[str], _Form]) -> list[ContextItem]:
+    form, units = analyse(context, find, _pieces)[id(item)]
+    versions: list[ContextItem] = []
+    for text, how in form.rewritten:
+        # Nothing may be left of a text without its escape sequences, and most texts are in no other form.
+        if text and text != item.content:
+            _add(versions, _version(item, context, text, how, sum(units)), item.tokens)
+    units = units[: len(form.pieces)]
+    if form.hidden:
+        text = form.join(range(len(form.pieces)))
+        _add(versions, _version(item, context, text, "repeated lines folded", sum(units)), item.tokens)
+    if len(form.pieces) > 1:
+        ranked = form.rank(units, context.query)
+        # A version without a record is none, and neither is one without the record that stands out most.
+        always = form.always if form.record_at is None else ranked[:1]
+        order = [*always, *ranked]
+        shares = [*reversed(SHARES)]
+        while form.record_at is not None and shares[-1] * len(item.content) > 2 * _RECORD:
+            # Much JSON has more sizes: between a twentieth of it and one record is what fits into a small window.
+            shares.append(shares[-1] / 2)
+        for share in shares:
+            chosen = fill(form.pieces, order, int(share * len(item.content)))
+            if chosen and chosen.issuperset(always) and len(chosen) < len(form.pieces):
+                _add(versions, _chosen(item, context, form, chosen, units), item.tokens)
+        if form.record_at is not None:
+            record = form.record_at(order[0])
+            chosen = fill(form.pieces, order[:1], maxsize)
+            chosen |= fill(form.pieces, [i for i in order if i in record], _RECORD)
+            least = _chosen(item, context, form, chosen, units)
+            # Parts of several records may be shorter than most of one.
+            while versions and versions[-1].tokens <= least.tokens < item.tokens:
+                versions.pop()
+            _add(versions, least, item.tokens)
+    return versions
 
 
 def _version(item: ContextItem, context: ShortenContext, text: str, how: str, held: float) -> ContextItem:
@@ -113,8 +154,8 @@ def _add(versions: list[ContextItem], version: ContextItem, tokens: int) -> None
         versions.append(version)
 
 
-def form_of(text: str) -> _Form:
-    """Find out what a text is."""
+def form_of(text: str, end: int = 0) -> _Form:
+    """Find out what a text is. If it is not JSON, so many characters at both ends stay as they are."""
     if is_binary(text):
         return _Form("binary", (), (), partial(_rank_lines, ()), partial(join_pieces, ()))
     # Always a plain str, also for a subclass.
@@ -124,19 +165,46 @@ def form_of(text: str) -> _Form:
         parts, rewritten = found
         return _Form("JSON", parts.pieces, rewritten, partial(_rank_json, parts), parts.write, parts.record_at)
     plain = _without_progress(TERMINAL.sub("", text)) if "\x1b" in text or "\r" in text else text
-    pieces = pieces_of(plain)
+    pieces = lines_of(plain)
+    head, tail = _ends(pieces, end) if end else (0, 0)
     rows = table_rows(pieces)
-    if rows:
-        rank: Callable[[Sequence[float], str | None], list[int]] = partial(_rank_rows, pieces, rows)
-        return _Form("table", pieces, [(plain, "without escapes")], rank, partial(join_pieces, pieces))
-    folded = _folded(plain)
-    pieces = pieces if folded is plain else pieces_of(folded)
-    rewritten = [(plain, "without escapes and progress"), (folded, "repeated lines folded")]
-    return _Form("lines", pieces, rewritten, partial(_rank_lines, pieces), partial(join_pieces, pieces))
+    rewritten = [(plain, "without escapes and progress")]
+    hidden: list[Piece] = []
+    rank: Callable[[Sequence[float], str | None], list[int]] = partial(_rank_rows, pieces, rows)
+    if not rows:
+        texts = [piece.text for piece in pieces]
+        after = len(texts) - tail
+        middle = "".join(texts[head:after])
+        folded, left_out = _folded(middle)
+        if left_out:
+            hidden = [Piece(left_out)]
+            pieces = lines_of("".join([*texts[:head], folded, *texts[after:]]))
+        rank = partial(_rank_lines, pieces)
+    always = [*range(head), *range(len(pieces) - tail, len(pieces))]
+    name = "table" if rows else "lines"
+    return _Form(name, pieces, rewritten, rank, partial(join_pieces, pieces), None, always, hidden)
+
+
+def is_json(item: ContextItem, context: ShortenContext) -> bool:
+    """Whether an item is JSON, or JSON lines."""
+    form, _ = analyse(context, form_of, _pieces)[id(item)]
+    return form.record_at is not None
+
+
+def unread_form_of(text: str) -> _Form:
+    """Find out what a text is that has not been read yet."""
+    return form_of(text, _END)
+
+
+def _ends(pieces: Sequence[Piece], end: int) -> tuple[int, int]:
+    """Count the pieces at the beginning and at the end that have at least so many characters each."""
+    sizes = list(accumulate([len(piece.text) for piece in pieces])) or [0]
+    head, after = bisect_left(sizes, end) + 1, bisect_right(sizes, sizes[-1] - end)
+    return (head, len(pieces) - after) if head < after else (len(pieces), 0)
 
 
 def _pieces(form: _Form) -> Sequence[Piece]:
-    return form.pieces
+    return [*form.pieces, *form.hidden] if form.hidden else form.pieces
 
 
 def _rank_lines(pieces: Sequence[Piece], units: Sequence[float], _query: str | None) -> list[int]:
@@ -154,7 +222,7 @@ def _rank_rows(
     cells = [[(str(k), cell) for k, cell in enumerate(each)] for _, each in rows]
     indices = [i for i, _ in rows]
     for i, own in zip(indices, standing_out(cells, [pieces[i].text for i in indices], query), strict=True):
-        bits[i] = own
+        bits[i] = own.bits
     return _ranked(pieces, units, bits, [indices[0], indices[-1]])
 
 
@@ -182,19 +250,27 @@ def _without_progress(text: str) -> str:
     return "\n".join(lines)
 
 
-def _folded(text: str) -> str:
-    """Replace the middle of each run of similar lines by a count. Returns the text itself if there is none."""
+def _folded(text: str) -> tuple[str, str]:
+    """Replace the middle of each run of similar lines by a count. Returns also what was replaced."""
     lines = str.splitlines(text, keepends=True)
-    templates = str.splitlines(template_of(text))
+    # Lines that are alike have the same punctuation. That is much faster to find out, and most neighbours have not.
+    signs = [line.encode(errors="ignore").translate(None, _NO_SIGNS) for line in lines]
     shown: list[str] = []
+    left_out: list[str] = []
     start = 0
-    for i in range(1, len(lines) + 1):
-        if i == len(lines) or templates[i] != templates[start]:
-            run = lines[start:i]
-            # The words of the note are so short that they have no units, so that it is not kept for its own sake.
-            note = f"[+{len(run) - 2:,} such lines]\n"
-            if len(run) >= _LEAST_RUN and sum(map(len, run[1:-1])) > len(note):
-                run = [run[0], note, run[-1]]
-            shown += run
-            start = i
-    return "".join(shown) if len(shown) < len(lines) else text
+    for _, group in groupby(signs):
+        end = start + len(list(group))
+        if end - start < _LEAST_RUN:
+            shown += lines[start:end]
+        else:
+            for _, same in groupby(str.splitlines(template_of("".join(lines[start:end])))):
+                first, *middle = run = lines[start : start + len(list(same))]
+                start += len(run)
+                # The words of the note are so short that they have no units: it is not kept for its own sake.
+                note = f"[+{len(run) - 2:,} such lines]\n"
+                if len(run) >= _LEAST_RUN and sum(map(len, middle[:-1])) > len(note):
+                    left_out += middle[:-1]
+                    run = [first, note, middle[-1]]
+                shown += run
+        start = end
+    return "".join(shown), "".join(left_out)

@@ -13,7 +13,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import POSITIVE, checked_iterable, wrong_type
 from pycupel.model.item import make_version
 from pycupel.protocols import ShortenContext, Shortener
-from pycupel.shorten.superseded import arguments_of
+from pycupel.shorten.outdated import arguments_of
 from pycupel.text import number_text
 from pycupel.values import check_fields, hold
 
@@ -97,7 +97,6 @@ class Versions:
     """An item and shorter versions of it, for `select` to choose from: `select([Versions(item, [summary])], 8_000)`.
 
     Raises:
-        TypeError: something is not a `ContextItem`.
         InvalidArgumentError: a version does not have fewer tokens than the item.
     """
 
@@ -164,10 +163,6 @@ class HeadAndTail:
 
     Cuts are made at the end of a line or word if one is near, and never inside a character or an escape
     sequence. A text that cannot be cut, such as binary content, has no version.
-
-    Raises:
-        TypeError: `tokens` is not an integer.
-        InvalidArgumentError: `tokens` is not positive.
     """
 
     tokens: int = field(metadata=POSITIVE)

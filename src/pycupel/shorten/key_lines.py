@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log2
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.words import STOP_WORDS, stem, words
@@ -45,8 +45,11 @@ class Piece(NamedTuple):
 
 def pieces_of(text: str) -> list[Piece]:
     """Split a text into pieces; binary content has none. Joined, they are the text."""
-    if is_binary(text):
-        return []
+    return [] if is_binary(text) else lines_of(text)
+
+
+def lines_of(text: str) -> list[Piece]:
+    """Split a text that is not binary into pieces."""
     # A subclass of str may split into anything.
     texts = [part for line in str.splitlines(text, keepends=True) for part in _parts(line)]
     return list(map(Piece, texts, _needs(texts)))
@@ -86,8 +89,8 @@ def _is_rule(text: str) -> bool:
 
 
 def _left_out(gap: str, *, starts_line: bool) -> str:
-    # The text may have been shortened before.
-    notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)]
+    # The text may have been shortened before. Most has not, and a search takes longer than all else here.
+    notes = [int(number.replace(",", "")) for number in _NOTE.findall(gap)] if "[+" in gap else []
     breaks = gap.count("\n") or gap.count("\r")
     is_open = bool(breaks) and not gap.endswith(("\n", "\r"))
     lines = breaks + is_open + sum(notes) - len(notes)
@@ -239,7 +242,7 @@ def units_of(text: str) -> dict[str, float]:
         if number:
             units[f"{name} {number}"] = _ORDINARY
     folded = text.lower()
-    error = _ERROR.search(text) if any(sign in folded for sign in _SIGNS) else None
+    error = _ERROR.search(text) if any(map(folded.__contains__, _SIGNS)) else None
     if error is not None and error[1]:
         # A log may repeat an error with other numbers; once is enough.
         units[_DIGITS.sub("#", text.strip())] = _MARKED_LINE
@@ -261,57 +264,75 @@ _MOST_WORDS = 64
 _LONGEST_VALUE = 200
 
 
-def standing_out(records: Sequence[Iterable[tuple[str, str]]], texts: Sequence[str], query: str | None) -> list[float]:
-    """Return how much each record stands out, in bits; 0 if it does not.
+class Standing(NamedTuple):
+    """How much a record stands out, in bits, and by what: a value, or a word of the question."""
+
+    bits: float = 0.0
+    by: str = ""
+
+
+def standing_out(
+    records: Sequence[Iterable[tuple[str, str]]], texts: Sequence[str], query: str | None
+) -> list[Standing]:
+    """Return how much each record stands out; 0 bits if it does not.
 
     Records stand out by a value that few others have under the same key, by a sign of an error, or by a word of the
     question. If most of them would, none does. The values of a key say the less, the more of them are different: those
     of ids and times say nothing. Texts that differ only in numbers count as the same, if all of them are different.
-
-    Args:
-        records: The keys and values of each record.
-        texts: The text of each record.
-        query: The question, if there is one.
     """
-    columns: dict[str, tuple[list[int], list[str]]] = {}
-    erroneous: set[int] = set()
+    standing = [Standing()] * len(texts)
+    for indices, each in (*_by_values(records, len(texts)), *_by_words(texts, query)):
+        for i in indices:
+            if each.bits > standing[i].bits:
+                standing[i] = each
+    least = max([_LEAST_BITS, *(each.bits / 2 for each in standing)])
+    standing = [each if each.bits >= least else Standing() for each in standing]
+    return standing if 2 * sum([each.bits > 0.0 for each in standing]) <= len(texts) else [Standing()] * len(texts)
+
+
+def _by_values(records: Sequence[Iterable[tuple[str, str]]], count: int) -> Iterator[tuple[Collection[int], Standing]]:
+    """Find the records that stand out by each of their values, and by signs of errors."""
+    columns: dict[str, dict[str, list[int]]] = {}
     for i, record in enumerate(records):
         for key, value in record:
-            indices, values = columns.setdefault(key, ([], []))
-            indices.append(i)
-            values.append(value[:_LONGEST_VALUE])
-    bits = [0.0] * len(texts)
-    for indices, values in columns.values():
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = {}
+            column.setdefault(value[:_LONGEST_VALUE], []).append(i)
+    erroneous: dict[int, str] = {}
+    for column in columns.values():
         # A key that few records have stands out as a rare value does.
-        own = log2(len(texts) / len(set(indices)))
-        for i, value_bits in zip(indices, _rarities(values), strict=True):
-            bits[i] = max(bits[i], own + value_bits)
-        different = {value for value in set(values) if _ERROR_VALUE.search(value)}
-        erroneous.update(i for i, value in zip(indices, values, strict=True) if value in different)
-    folded = [text.lower() for text in texts]
+        own = log2(count / len({i for indices in column.values() for i in indices}))
+        rarities = _rarities({value: len(indices) for value, indices in column.items()})
+        for value, indices in column.items():
+            yield indices, Standing(own + rarities[value], value)
+            if _ERROR_VALUE.search(value):
+                erroneous |= dict.fromkeys(indices, value)
+    if 0 < len(erroneous) <= count / 2:
+        rarity = log2(count / len(erroneous)) + _ADVANTAGE
+        yield from [([i], Standing(rarity, value)) for i, value in erroneous.items()]
+
+
+def _by_words(texts: Sequence[str], query: str | None) -> Iterator[tuple[Collection[int], Standing]]:
+    """Find the records that stand out by each word of the question."""
     asked = [word for word in map(str.lower, words(query or "")) if len(word) > 2 and word not in STOP_WORDS]
-    stems = list(dict.fromkeys(map(stem, asked)))[:_MOST_WORDS]
-    signs = [[i for i, text in enumerate(folded) if word in text] for word in stems]
-    for found in (erroneous, *signs):
+    folded = [text.lower() for text in texts] if asked else []
+    for word in list(dict.fromkeys(map(stem, asked)))[:_MOST_WORDS]:
+        found = [i for i, text in enumerate(folded) if word in text]
         if 0 < len(found) <= len(texts) / 2:
-            rarity = log2(len(texts) / len(found)) + _ADVANTAGE
-            for i in found:
-                bits[i] = max(bits[i], rarity)
-    least = max(_LEAST_BITS, max(bits, default=0.0) / 2)
-    outstanding = [each if each >= least else 0.0 for each in bits]
-    return outstanding if 2 * sum(map(bool, outstanding)) <= len(texts) else [0.0] * len(texts)
+            yield found, Standing(log2(len(texts) / len(found)) + _ADVANTAGE, word)
 
 
-def _rarities(values: Sequence[str]) -> list[float]:
+def _rarities(counts: Mapping[str, int]) -> dict[str, float]:
     """Return how rare each value is among those of its key, in bits, less if most of them are different."""
-    counts = Counter(values)
-    if 2 * len(counts) > len(values):
-        templates = {value: template_of(value) for value in counts}
-        values = [templates[value] for value in values]
-        counts = Counter(values)
-    weight = (1 - (len(counts) - 1) / len(values)) ** 3
-    rarity = {value: weight * log2(len(values) / count) for value, count in counts.items()}
-    return [rarity[value] for value in values]
+    total = sum(counts.values())
+    templates = {value: template_of(value) if 2 * len(counts) > total else value for value in counts}
+    together: Counter[str] = Counter()
+    for value, count in counts.items():
+        together[templates[value]] += count
+    weight = (1 - (len(together) - 1) / total) ** 3
+    rarity = {value: weight * log2(total / count) for value, count in together.items()}
+    return {value: rarity[template] for value, template in templates.items()}
 
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7)
@@ -322,6 +343,8 @@ _GAP = 8
 _MAX_NEEDED = 16
 
 _Form = TypeVar("_Form")
+# The units may be their hashes.
+_FindUnits: TypeAlias = Callable[[str], Mapping[Any, float]]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -335,10 +358,6 @@ class KeyLines:
     between words. Binary content and text that cannot be split have no versions.
 
     Items are newest first by timestamp; without one, a later item is newer.
-
-    Raises:
-        TypeError: a share is not a number.
-        InvalidArgumentError: a share is not between 0 and 1, or there is none.
     """
 
     shares: tuple[float, ...] = field(metadata=inside(low=0.0, high=1.0))
@@ -399,8 +418,8 @@ def analyse(
         made = context.memo[analyse, find] = {}
         # A caller with one context after another may remember the results for texts that occur in several.
         find_form: Callable[[str], _Form] = context.memo.get(find, find)
-        find_units: Callable[[str], Mapping[str, float]] = context.memo.get(units_of, units_of)
-        seen: set[str] = set()
+        find_units: _FindUnits = context.memo.get(units_of, units_of)
+        seen: set[object] = set()
         for text in context.kept_texts:
             seen.update(find_units(text))
         # Newest first; items without a timestamp count as older than those with one.
@@ -420,7 +439,7 @@ def by_density(pieces: Sequence[Piece], units: Sequence[float]) -> list[int]:
     return sorted(found, key=lambda i: -units[i] / (len(pieces[i].text) + _GAP))
 
 
-def _credited(pieces: Sequence[Piece], seen: set[str], find_units: Callable[[str], Mapping[str, float]]) -> list[float]:
+def _credited(pieces: Sequence[Piece], seen: set[object], find_units: _FindUnits) -> list[float]:
     """Count the units of each piece. A repeated unit counts for the piece with the most units for its length."""
     new_units = [
         {unit: worth for unit, worth in find_units(piece.text).items() if unit not in seen} for piece in pieces

@@ -41,12 +41,6 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
 
     It is if a later call has the same name and arguments; reads the same file, whole or the same part; or writes that
     file as a whole. An edit changes only a part, so it supersedes nothing; neither does a call that failed.
-
-    Args:
-        calls: The calls, oldest first.
-
-    Raises:
-        TypeError: `calls` has something other than a `ToolCall`, or one with a field of the wrong type.
     """
     known: list[ToolCall] = []
     for i, call in enumerate(checked_iterable("calls", "an iterable of ToolCall", calls)):
@@ -58,11 +52,7 @@ def superseded(calls: Sequence[ToolCall]) -> list[bool]:
 
 
 def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
-    """Return, for each call, the index of the first later call that outdates its result, or None.
-
-    Args:
-        calls: The calls, oldest first.
-    """
+    """Return, for each call, the index of the first later call that outdates its result, or None."""
     by: list[int | None] = [None] * len(calls)
     later: dict[str, int] = {}
     later_files: dict[str, int] = {}

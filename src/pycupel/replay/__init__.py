@@ -13,27 +13,6 @@
 
 from __future__ import annotations
 
-from pycupel.replay.log import Call, Compaction, History, Log
-from pycupel.replay.parts import Part
-from pycupel.replay.read import read_log
-from pycupel.replay.run import AS_LOGGED, NEWEST_FIRST, CacheRates, PolicyReplay, replay
-from pycupel.replay.usage import ContextUsage, Growth, Redundant, WindowShare, context_usage
+from pycupel.lazy import load_when_used
 
-__all__ = [
-    "AS_LOGGED",
-    "NEWEST_FIRST",
-    "CacheRates",
-    "Call",
-    "Compaction",
-    "ContextUsage",
-    "Growth",
-    "History",
-    "Log",
-    "Part",
-    "PolicyReplay",
-    "Redundant",
-    "WindowShare",
-    "context_usage",
-    "read_log",
-    "replay",
-]
+__all__, __getattr__, __dir__ = load_when_used(__name__)

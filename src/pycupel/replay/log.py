@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import accumulate, compress, pairwise
 from typing import Any, cast
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import SIGNED, provider_of_part, resolve_provider
 from pycupel.messages.options import ResolvedProviderName
-from pycupel.messages.providers._base import Provider
-from pycupel.messages.providers._tables import ITEM_TYPES, STEP_TYPES
+from pycupel.messages.providers._base import COMPACTION, Provider
+from pycupel.messages.providers._tables import COMPACTION_MESSAGES, ITEM_TYPES, STEP_TYPES
 from pycupel.tokens.counters import reported_tokens
 from pycupel.tokens.models import family_of
 from pycupel.values import sealed
@@ -52,6 +54,17 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
 def as_name(value: object) -> str | None:
     """Return the value if it is a string, else None: an id may be a list, which is not hashable."""
     return value if isinstance(value, str) else None
+
+
+def as_time(value: object) -> datetime | None:
+    """Return a time that is written in ISO's form or in seconds since 1970, in UTC; None for anything else."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return time if time.tzinfo else time.replace(tzinfo=UTC)
+        return datetime.fromtimestamp(value, UTC) if type(value) in {int, float} else None  # type: ignore[arg-type]
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def text_in(value: Any) -> str:
@@ -94,19 +107,46 @@ class Call:
     cache_write_tokens: int | None = None
     """The part of the prompt that was written to the cache."""
 
+    compaction_tokens: int | None = None
+    """What the provider read besides to compact the prompt, which it counts apart, in `usage.iterations`."""
+
+    time: datetime | None = None
+    """When it was logged."""
+
+    cache_seconds: int | None = None
+    """How long what it wrote to the cache lasts, if the log says so."""
+
+    changed: str = ""
+    """What was sent beside the messages in another form than at the previous call: "system_changed", "tools_changed" or
+    "tool_choice_changed"; empty if nothing was, or the log does not have it.
+    """
+
     @classmethod
-    def of(cls, index: int, model: object, usage: object) -> Call:
+    def of(cls, index: int, model: object, usage: object, time: object = None, changed: str = "") -> Call:
         """Make a call from the usage that OpenAI, Anthropic, Gemini, Bedrock or Codex report."""
         numbers = as_dict(usage)
+        rounds = as_dicts(numbers.get("iterations"))
+        compacting = [each for each in rounds if each.get("type") == COMPACTION]
+        # Of several rounds in one call, the last one read the whole prompt; the numbers outside are their sum.
+        numbers = next((each for each in reversed(rounds) if each.get("type") == "message"), numbers)
         details = as_dict(numbers.get("prompt_tokens_details")) or as_dict(numbers.get("input_tokens_details"))
-        try:
-            prompt = reported_tokens(numbers)
-        except InvalidArgumentError:
-            prompt = None
+        prompt = _reported(numbers)
         # A count that is not a number, such as null, is as good as missing.
         known = {**numbers, "cached_tokens": details.get("cached_tokens")}
-        counts = [next((known[name] for name in names if type(known.get(name)) is int), None) for names in _COUNTS]
-        return cls(index, as_name(model), prompt, *counts)
+        output, cached, written = (
+            next((known[name] for name in names if type(known.get(name)) is int), None) for names in _COUNTS
+        )
+        read = sum(_reported(each) or 0 for each in compacting) if compacting else None
+        lasting = as_dict(numbers.get("cache_creation")).get("ephemeral_1h_input_tokens")
+        seconds = 3_600 if lasting else None
+        return cls(index, as_name(model), prompt, output, cached, written, read, as_time(time), seconds, changed)
+
+
+def _reported(usage: Mapping[str, Any]) -> int | None:
+    try:
+        return reported_tokens(usage)
+    except InvalidArgumentError:
+        return None
 
 
 @sealed
@@ -119,6 +159,16 @@ class Compaction:
 
     summary: str
     """The text that replaced them; it is not among the messages."""
+
+    kept: tuple[int, ...] = ()
+    """The indices of messages before it that stayed: system prompts, and calls whose results came later."""
+
+    block: dict[str, Any] | None = None
+    """The message that replaced them, if it was the provider's own; None for a message of the user with the text."""
+
+    def sends(self, index: int) -> bool:
+        """Whether a message was still sent after it."""
+        return index >= self.index or index in self.kept
 
 
 @sealed
@@ -163,8 +213,42 @@ class History:
         """The provider as a value, with the prices of the model."""
         return resolve_provider(self.messages, self.provider, self.model)
 
+    @property
+    def without_blocks(self) -> History:
+        """The same history with the provider's compaction blocks among its compactions, and not in its messages."""
+        blocks = {n: block for n, message in enumerate(self.messages) if (block := _block_in(message)) is not None}
+        if not blocks or self.provider not in COMPACTION_MESSAGES:
+            return self
+        messages = [*self.messages]
+        for n in blocks:
+            rest = [each for each in as_dicts(messages[n].get("content")) if each.get("type") != COMPACTION]
+            messages[n] = {**messages[n], "content": rest} if rest else {}
+        # The index of each message among those that are left.
+        indices = [*accumulate(map(bool, messages), initial=0)]
+        provider = self.resolved_provider
+        views = provider.read(self.messages)
+        compactions = [replace(each, index=indices[each.index]) for each in self.compactions]
+        for n, end in pairwise([*blocks, len(messages)]):
+            covered = provider.covered(views[:end])
+            kept = tuple(indices[m] for m in range(n) if m not in covered)
+            message = COMPACTION_MESSAGES[provider.name](blocks[n])
+            compactions.append(Compaction(indices[n], text_in(blocks[n].get("content")), kept, message))
+        return replace(
+            self,
+            messages=tuple(compress(messages, messages)),
+            calls=tuple(replace(call, index=indices[call.index]) for call in self.calls),
+            compactions=tuple(sorted(compactions, key=lambda each: each.index)),
+        )
+
     def __repr__(self) -> str:
         return f"<History: {len(self.messages)} messages for {self.provider}, {len(self.calls)} calls>"
+
+
+def _block_in(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the newest compaction in a message, or the item itself, unless it failed."""
+    blocks = [dict(message), *as_dicts(message.get("content"))]
+    found = (each for each in reversed(blocks) if each.get("type") == COMPACTION)
+    return next((each for each in found if each.get("content") or each.get("encrypted_content")), None)
 
 
 @sealed
@@ -192,7 +276,7 @@ class Log:
         return cls(tuple(sorted(found, key=lambda history: history.is_sidechain)), skipped_lines)
 
 
-# Read logs of requests to the APIs of OpenAI, Anthropic, Gemini and Mistral, and plain messages.
+# Read logs of requests to the APIs of the providers, and plain messages.
 
 
 _Message = dict[str, Any]
@@ -200,6 +284,8 @@ _Message = dict[str, Any]
 # The fields of requests with the system prompt, and of responses with the counts.
 _SYSTEM = ("system", "instructions", "systemInstruction", "system_instruction")
 _USAGE = ("usage", "usageMetadata", "usage_metadata")
+# The fields of rows and responses with their times.
+_TIMES = ("timestamp", "time", "created_at", "created", "createTime")
 # The fields of a reply that may be sent again.
 _REPLY_KEYS = ("role", "content", "tool_calls", "function_call", "refusal")
 
@@ -217,7 +303,8 @@ class Requests:
         """Add a row. Returns whether it was a request or a message."""
         for request in (row, as_dict(row.get("request")), as_dict(row.get("body"))):
             provider, sent = _sent(request)
-            if sent:
+            # No request has a number as its system prompt, so it is none.
+            if sent and not isinstance(system_and_tools(request)[0], (int, float)):
                 self._add_request(row, request, provider, sent)
                 return True
         if isinstance(row.get("role"), str):
@@ -242,11 +329,14 @@ class Requests:
         conversation.digest = digests[-1]
         self._by_digest[digests[-1]] = index
         conversation.sent, conversation.reply = sent, _reply(answer)
+        changed = _changed(conversation.request, request) if conversation.calls else ""
         conversation.request = request
         usage = next((each[name] for each in (answer, row) for name in _USAGE if name in each), None)
         if usage is not None or conversation.reply:
             model = answer.get("model") or answer.get("modelVersion") or request.get("model") or request.get("modelId")
-            conversation.calls.append(Call.of(len(sent), model, usage))
+            times = (each.get(name) for each in (row, answer) for name in _TIMES)
+            time = next((each for each in times if each is not None), None)
+            conversation.calls.append(Call.of(len(sent), model, usage, time, changed))
 
     def histories(self) -> Iterator[History]:
         """Return the conversations so far."""
@@ -296,6 +386,14 @@ def system_and_tools(request: Mapping[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     return system, tuple(as_dicts(beside.get("tools") or as_dict(beside.get("toolConfig")).get("tools")))
 
 
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Name what two requests have beside their messages in different forms: the first in the order of a prompt."""
+    pairs = zip(system_and_tools(before), system_and_tools(after), strict=True)
+    system, tools = (first != second for first, second in pairs)
+    choice = before.get("tool_choice") != after.get("tool_choice")
+    return "tools_changed" if tools else "system_changed" if system else "tool_choice_changed" if choice else ""
+
+
 def _digests(provider: ResolvedProviderName, sent: list[_Message]) -> Iterator[bytes]:
     """Digest the first message, the first two, and so on: digests are equal if the messages are."""
     hashed = sha256(provider.encode())
@@ -308,17 +406,23 @@ def _sent(request: Mapping[str, Any]) -> tuple[ResolvedProviderName, list[_Messa
     """Return the API that a request is for, and its messages."""
     messages = as_dicts(request.get("messages"))
     if messages:
-        return "openai", messages
+        return _provider_of_items(messages) or "openai", messages
     contents = as_dicts(request.get("contents"))
     if contents:
         return "gemini", contents
     if isinstance(request.get("input"), str) and "model" in request:
         return "responses", [{"role": "user", "content": request["input"]}]
     items = as_dicts(request.get("input"))
+    return _provider_of_items(items) or "responses", items
+
+
+def _provider_of_items(items: list[_Message]) -> ResolvedProviderName | None:
+    """Return whose items or steps these are; None if they are messages with roles, or of unknown types."""
     # Whatever the log has as a type, a list included.
-    types = [item.get("type") for item in items]
-    steps = any(each in STEP_TYPES and each not in ITEM_TYPES for each in types if isinstance(each, str))
-    return ("interactions" if steps else "responses"), items
+    types = {as_name(item.get("type")) for item in items if "role" not in item}
+    if any(each in STEP_TYPES and each not in ITEM_TYPES for each in types):
+        return "interactions"
+    return "responses" if any(each in ITEM_TYPES for each in types) else None
 
 
 def _reply(answer: Mapping[str, Any]) -> list[_Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from pycupel.messages.counting import (
     ASSISTANT,
@@ -20,7 +20,7 @@ from pycupel.messages.counting import (
 )
 from pycupel.messages.parts import MessageView
 from pycupel.messages.tool_results import answered_calls
-from pycupel.replay.log import History, text_in
+from pycupel.replay.log import Compaction, History, text_in
 from pycupel.shorten import ToolCall
 from pycupel.tokens.counters import Counter
 from pycupel.values import record_repr
@@ -75,10 +75,14 @@ class Prompts:
         self.beside = [part for part in found if part.tokens]
         self.beside_tokens = beside.tokens
 
-    def summary(self, text: str) -> Part:
-        """Return the summary that replaced earlier messages, which is sent as a message of the user."""
-        [view] = self._provider.read([self._provider.user_message(text)], self._count)
-        return Part(-1, USER, "", text, view.tokens)
+    def summary(self, compaction: Compaction) -> Part:
+        """Return what replaced earlier messages."""
+        [view] = self._provider.read([self.summary_message(compaction)], self._count)
+        return Part(-1, USER, "", compaction.summary, view.tokens)
+
+    def summary_message(self, compaction: Compaction) -> dict[str, Any]:
+        """Return the message that replaced earlier messages: a block of the provider, or else the user's."""
+        return compaction.block or self._provider.user_message(compaction.summary)
 
 
 def prompt_parts(views: Iterable[MessageView]) -> Iterator[Part]:

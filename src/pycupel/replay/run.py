@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain, count, takewhile
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, overload
 
-from pycupel.diagnostics.observers import unobserved
+from pycupel.diagnostics.collector import unobserved
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages
 from pycupel.messages.counting import resolve_counter
-from pycupel.messages.providers._tables import item_type
+from pycupel.messages.overlay import with_texts
+from pycupel.messages.providers._tables import RESULT, item_type
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_float, checked_iterable, find_name, wrong_type
 from pycupel.pipeline import Policy, PresetName
-from pycupel.pipeline.policy import as_policy
-from pycupel.replay.log import History, Log, as_name
+from pycupel.pipeline.policy import as_policy, history_policy
+from pycupel.replay.log import Compaction, History, Log, as_name
 from pycupel.replay.parts import Prompts, needed_of, prompt_parts
 from pycupel.text import shortened
 from pycupel.tokens.counters import Counter, CounterLike
@@ -35,6 +37,22 @@ class CacheRates(NamedTuple):
 
 DEFAULT_RATES = CacheRates()
 """The default rates."""
+
+
+class SentCall(NamedTuple):
+    """What a policy would have sent at one call."""
+
+    tokens: int
+    """The size of the prompt; 0 if it could not be sent."""
+
+    reused: int
+    """How many of its tokens are in the prefix shared with the previous call."""
+
+    is_cut: bool
+    """Whether it dropped something that the previous call had sent."""
+
+    is_refused: bool
+    """Whether the provider would have rejected it, or it could not be sent."""
 
 
 @sealed
@@ -76,6 +94,9 @@ class PolicyReplay:
     kept: int = 0
     """How many of those the model got: none at a refused call."""
 
+    sent: tuple[SentCall, ...] = field(default=(), compare=False, repr=False)
+    """What was sent at each call, in order. It is not compared."""
+
     rates: CacheRates = DEFAULT_RATES
     """The price of tokens."""
 
@@ -102,7 +123,7 @@ class PolicyReplay:
 
     def __add__(self, other: PolicyReplay) -> PolicyReplay:
         """Add the figures, as if both were one session."""
-        numbers = ("calls", "cuts", "tokens", "reused_tokens", "invalid", "too_large", "needed", "kept")
+        numbers = ("calls", "cuts", "tokens", "reused_tokens", "invalid", "too_large", "needed", "kept", "sent")
         sums = {name: getattr(self, name) + getattr(other, name) for name in numbers}
         return replace(self, largest=max(self.largest, other.largest), **sums)
 
@@ -110,15 +131,26 @@ class PolicyReplay:
 # Replay one logged session call by call, with a policy or a baseline.
 
 
-BaselineName = Literal["newest-first", "as-logged"]
-"""The baselines: the usual approach, and what was sent."""
+BaselineName = Literal["newest-first", "as-logged", "clear-tool-uses", "truncation-auto"]
+"""The baselines: the usual approach, what was sent, and what providers do on their side."""
 
 NEWEST_FIRST: Final = "newest-first"
 """The name of the usual approach: the system prompt, and the newest whole messages that fit."""
 AS_LOGGED: Final = "as-logged"
 """The name of what was sent: all messages since the last compaction, after its summary."""
 
-BASELINES_HINT: Final = f"Besides presets, you can name the baselines {NEWEST_FIRST} and {AS_LOGGED}."
+# Anthropic's defaults: above how many tokens it clears, how many results it keeps, and those too short to clear.
+_TRIGGER, _KEPT_RESULTS, _SHORTEST_RESULT = 100_000, 3, 46
+PROVIDER_SIDE: Final[Mapping[str, str]] = {
+    "clear-tool-uses": f"Anthropic's context editing (clear_tool_uses_20250919) with its defaults, emulated: in a "
+    f"prompt of more than {_TRIGGER:,} tokens or the budget, all results but the newest {_KEPT_RESULTS} become a "
+    "placeholder",
+    "truncation-auto": 'OpenAI\'s truncation="auto", emulated: items go from the start after the instructions, a call '
+    "with its output, until the rest fits",
+}
+"""The baselines that providers apply on their side, each with its rules."""
+
+BASELINES_HINT: Final = f"Besides presets: {NEWEST_FIRST}, {AS_LOGGED}, {', '.join(PROVIDER_SIDE)}."
 """A note for the error about an unknown preset."""
 
 
@@ -130,15 +162,19 @@ def call_indices(history: History) -> list[int]:
     return [index for index in range(1, len(replies)) if replies[index] and not replies[index - 1]]
 
 
-def prompt_start(history: History, index: int) -> tuple[int, str]:
-    """Find where the prompt of a call started: at the last compaction before it, after its summary."""
-    passed = [each for each in history.compactions if each.index <= index]
-    return (passed[-1].index, passed[-1].summary) if passed else (0, "")
+def compaction_before(history: History, index: int) -> Compaction | None:
+    """Return the last compaction before a call, with whose summary its prompt started; None if there is none."""
+    return next((each for each in reversed(history.compactions) if each.index <= index), None)
 
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
     item = item_type(str(message.get("type")))
     return as_name(message.get("role")) in {"assistant", "model"} or (item is not None and item.role == "assistant")
+
+
+# A message by its index, the n-th compaction's summary as ~n; beside a message, how many of its results are cleared.
+_Key: TypeAlias = int | tuple[int, int]
+_CLEARED = "[result cleared]"
 
 
 class _Sent(NamedTuple):
@@ -148,6 +184,7 @@ class _Sent(NamedTuple):
     tokens: int
     reused: int
     is_cut: bool
+    largest: int
 
 
 class Session:
@@ -163,7 +200,11 @@ class Session:
         # A shortened message is sent again and again, as a new object each time.
         self._held_texts: dict[str, frozenset[str]] = {}
         self._tokens = [view.tokens for view in self._prompts.views]
+        self._made: dict[_Key, tuple[Any, int]] = {
+            n: (message, tokens) for n, (message, tokens) in enumerate(zip(history.messages, self._tokens, strict=True))
+        }
         self._limit = ContextBudget.of(budget).available_tokens
+        self._compacting = {call.index: call.compaction_tokens or 0 for call in history.calls}
 
     def run(self, label: str, policy: Policy | BaselineName) -> Iterator[PolicyReplay]:
         """Replay each call with the policy."""
@@ -174,9 +215,12 @@ class Session:
             needed = self._needed.at(index) if whole > self._limit else set[str]()
             sent = send(index)
             if sent is None:
-                yield PolicyReplay(label, calls=1, too_large=1, needed=len(needed))
+                unsent = SentCall(0, 0, is_cut=False, is_refused=True)
+                yield PolicyReplay(label, calls=1, too_large=1, needed=len(needed), sent=(unsent,))
                 continue
-            findings = lint_messages(sent.messages, self._history.provider)
+            # What a provider does on its side, it does not reject.
+            is_on_its_side = isinstance(policy, str) and policy in PROVIDER_SIDE
+            findings = () if is_on_its_side else lint_messages(sent.messages, self._history.provider)
             is_invalid = any(finding.severity == "error" for finding in findings)
             received = () if is_invalid else sent.messages
             yield PolicyReplay(
@@ -185,10 +229,11 @@ class Session:
                 cuts=int(sent.is_cut),
                 tokens=sent.tokens,
                 reused_tokens=sent.reused,
-                largest=sent.tokens,
+                largest=sent.largest,
                 invalid=int(is_invalid),
                 needed=len(needed),
                 kept=len(needed) - len(self._lost(needed, received)),
+                sent=(SentCall(sent.tokens, sent.reused, sent.is_cut, is_invalid),),
             )
 
     def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:
@@ -233,13 +278,13 @@ class Session:
                 previous.kept[: len(before.kept)] != before.kept or previous.shortened != before.shortened
             )
             reused = 0 if before is None else self._prompts.beside_tokens + previous.stable_prefix_tokens
-            return _Sent(previous.messages, previous.usage.prompt, reused, is_cut)
+            return _Sent(previous.messages, previous.usage.prompt, reused, is_cut, previous.usage.prompt)
 
         return send
 
-    def _baseline(self, choose: Callable[[Session, int], list[int]]) -> Callable[[int], _Sent | None]:
-        """Make the sender of a baseline, which chooses messages by index; the n-th compaction's summary is ~n."""
-        before: list[int] = []
+    def _baseline(self, choose: Callable[[Session, int], list[_Key]]) -> Callable[[int], _Sent | None]:
+        """Make the sender of a baseline, which chooses messages by their keys."""
+        before: list[_Key] = []
 
         def send(index: int) -> _Sent | None:
             nonlocal before
@@ -250,21 +295,69 @@ class Session:
             is_cut = len(same) < len(before)
             beside = self._prompts.beside_tokens
             reused = beside + self._size(same) if before else 0
+            # To compact a prompt, the provider reads it once more, as it was, and what is cached of it.
+            is_compacted = any(isinstance(key, int) and key < 0 for key in kept)
+            read = self._compacting.get(index, 0) if is_compacted else 0
+            reused += min(read, beside + self._size(before))
             before = kept
-            return _Sent([self._message(n) for n in kept], beside + self._size(kept), reused, is_cut)
+            tokens = beside + self._size(kept)
+            return _Sent([self._message(n)[0] for n in kept], tokens + read, reused, is_cut, tokens)
 
         return send
 
-    def _size(self, indices: Iterable[int]) -> int:
-        summaries = self._history.compactions
-        return sum(self._tokens[n] if n >= 0 else self._prompts.summary(summaries[~n].summary).tokens for n in indices)
+    def _size(self, keys: Iterable[_Key]) -> int:
+        return sum(self._message(key)[1] for key in keys)
 
-    def _message(self, index: int) -> Any:
-        if index >= 0:
-            return self._history.messages[index]
-        return self._provider.user_message(self._history.compactions[~index].summary)
+    def _message(self, key: _Key) -> tuple[Any, int]:
+        """Return a message that is sent, and its tokens."""
+        if key not in self._made:
+            if isinstance(key, int):
+                message = self._prompts.summary_message(self._history.compactions[~key])
+            else:
+                cleared = dict.fromkeys(self._clearable(*key), _CLEARED)
+                message = with_texts(self._history.messages[key[0]], cleared)
+            self._made[key] = message, self._provider.read([message], self._count)[0].tokens
+        return self._made[key]
 
-    def newest_first(self, index: int) -> list[int]:
+    def _clearable(self, index: int, number: int) -> list[Any]:
+        """Return the paths of those of a message's first results that are long enough to be cleared."""
+        results = [part for part in self._prompts.views[index].parts if part.kind == RESULT][:number]
+        return [part.path for part in results if len((part.said or "").encode()) > _SHORTEST_RESULT]
+
+    def clear_tool_uses(self, index: int) -> list[_Key]:
+        """Choose all messages, with most results cleared in a prompt that is too large; nothing if it still is."""
+        keys: list[_Key] = [*range(index)]
+        beside = self._prompts.beside_tokens
+        if beside + self._size(keys) > min(_TRIGGER, self._limit):
+            # The newest results stay, so that those of one message are cleared from its first on.
+            results = [len(self._prompts.views[n].results) for n in range(index)]
+            left = sum(results) - _KEPT_RESULTS
+            for n, number in enumerate(results):
+                cleared = max(0, min(number, left))
+                keys[n] = (n, cleared) if self._clearable(n, cleared) else n
+                left -= number
+        return keys if beside + self._size(keys) <= self._limit else []
+
+    def truncation_auto(self, index: int) -> list[_Key]:
+        """Choose what is left when the oldest messages go, each with those that it belongs to, until the rest fits."""
+        views = self._prompts.views
+        too_many = self._prompts.beside_tokens + self._size(range(index)) - self._limit
+        kept = dict.fromkeys(range(index))
+        for group in self._groups:
+            if too_many <= 0:
+                break
+            gone = [n for n in group if n in kept and views[n].role != "system"]
+            too_many -= self._size(gone)
+            for n in gone:
+                del kept[n]
+        return [*kept] if too_many <= 0 and any(views[n].role != "system" for n in kept) else []
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        (groups, _), _ = self._provider.grouped(self._prompts.views)
+        return sorted(groups)
+
+    def newest_first(self, index: int) -> list[_Key]:
         """Choose the system prompts and the newest messages that fit; nothing at all if no message does."""
         systems = [n for n in range(index) if self._prompts.views[n].role == "system"]
         left = self._limit - self._prompts.beside_tokens - self._size(systems)
@@ -278,24 +371,26 @@ class Session:
             newest.append(n)
         return [*systems, *reversed(newest)] if newest else []
 
-    def as_logged(self, index: int) -> list[int]:
+    def as_logged(self, index: int) -> list[_Key]:
         """Choose all messages since the last compaction, after its summary."""
-        passed = [n for n, each in enumerate(self._history.compactions) if each.index <= index]
-        if not passed:
+        last = compaction_before(self._history, index)
+        if last is None:
             return [*range(index)]
-        return [~passed[-1], *range(self._history.compactions[passed[-1]].index, index)]
+        return [*last.kept, ~self._history.compactions.index(last), *range(last.index, index)]
 
 
-BASELINES: Mapping[BaselineName, Callable[[Session, int], list[int]]] = {
+BASELINES: Mapping[BaselineName, Callable[[Session, int], list[_Key]]] = {
     NEWEST_FIRST: Session.newest_first,
     AS_LOGGED: Session.as_logged,
+    "clear-tool-uses": Session.clear_tool_uses,
+    "truncation-auto": Session.truncation_auto,
 }
 
 
 # `replay`: find what policies would have sent at each model call of logged sessions.
 
 
-_Choice: TypeAlias = Policy | PresetName | BaselineName
+_Choice: TypeAlias = Policy | PresetName | BaselineName | Literal["chat+drop", "chat+shorten"]
 
 
 # With a union instead of overloads, mypy infers str for the literals of a dict display.
@@ -334,14 +429,15 @@ def replay(
 ) -> tuple[PolicyReplay, ...]:
     """Find what policies would have sent at every model call.
 
-    Compactions by the agent are ignored: a policy gets all the messages before a call. A policy with a shortener
-    shortens tool results before it drops them.
+    Compactions by the agent or the provider are ignored: a policy gets all the messages before a call.
 
     Args:
         log: The result of `read_log`, or one of its histories.
         budget: The limits for a prompt, or just a number of tokens.
-        policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset,
-            "newest-first" for the usual approach, or "as-logged" for what was sent.
+        policies: A mapping from labels to policies, or just the policies. Each is a policy, the name of a preset, such
+            as "chat", or "chat+drop" to drop results instead of shortening them, "newest-first" for the usual approach,
+            "as-logged" for what was sent, or, emulated, what providers do on their side: "clear-tool-uses" and
+            "truncation-auto".
         counter: Counts tokens: a function from str to int, or a name for `get_counter`.
         rates: The price of tokens.
         progress: Called with the number of calls replayed so far, and the total.
@@ -350,11 +446,9 @@ def replay(
         One result for each policy, over all histories.
 
     Raises:
-        TypeError: an argument has the wrong type.
-        InvalidBudgetError: the budget is negative.
         InvalidArgumentError: there is no such preset, there are no policies, or a rate is negative.
     """
-    histories = histories_of(log)
+    histories = [history.without_blocks for history in histories_of(log)]
     labelled = _labelled(policies)
     ContextBudget.of(budget)
     _check_rates(rates)
@@ -415,7 +509,10 @@ def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:
         }
     else:
         for i, each in enumerate(listed):
-            labelled[_unique_label(each, labelled)] = _known(each, f"policies[{i}]")
+            name = each if isinstance(each, str) else getattr(each, "name", None) or "policy"
+            # With a number, if another one has the same name.
+            labels = chain([name], (f"{name} {number}" for number in count(2)))
+            labelled[next(label for label in labels if label not in labelled)] = _known(each, f"policies[{i}]")
     if not labelled:
         raise InvalidArgumentError("there must be at least one policy", argument="policies")
     return labelled
@@ -426,14 +523,9 @@ def _known(policy: Any, name: str) -> Policy | BaselineName:
     if baseline is not None:
         return baseline
     try:
+        if isinstance(policy, str):
+            return history_policy(policy, partial(as_policy, name=name))
         return as_policy(policy, name)
     except InvalidArgumentError as error:
         error.add_note(BASELINES_HINT)
         raise
-
-
-def _unique_label(policy: Any, taken: Container[str]) -> str:
-    """Return the name of a policy, with a number if another one has the same name."""
-    name = policy if isinstance(policy, str) else getattr(policy, "name", None) or "policy"
-    labels = chain([name], (f"{name} {number}" for number in count(2)))
-    return next(label for label in labels if label not in taken)

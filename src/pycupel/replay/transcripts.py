@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, compress
 from typing import Any
 
-from pycupel.messages.providers._tables import CALL, PART_TYPES, RESULT
-from pycupel.replay.log import Call, Compaction, History, as_dict, as_dicts, as_name, text_in
+from pycupel.codecs.json_values import Located, errors_naming, limited_lines, open_binary, read_values
+from pycupel.errors import DocumentError
+from pycupel.messages.providers._tables import CALL, ITEM_TYPES, PART_TYPES, RESULT, STEP_TYPES
+from pycupel.model.checks import checked_iterable, wrong_type
+from pycupel.replay.log import Call, Compaction, History, Log, Requests, as_dict, as_dicts, as_name, text_in
 
 # The model of messages that Claude Code wrote itself, such as errors of the API.
 _SYNTHETIC = "<synthetic>"
@@ -44,7 +48,7 @@ class ClaudeCode:
         if row.get("isCompactSummary"):
             conversation.summaries.append((len(conversation.messages), text_in(message["content"])))
         elif not row.get("isMeta") and message.get("model") != _SYNTHETIC:
-            conversation.add(as_name(row.get("uuid")), row["type"], message)
+            conversation.add(as_name(row.get("uuid")), row["type"], message, row.get("timestamp"))
         return True
 
     def histories(self) -> Iterator[History]:
@@ -59,6 +63,7 @@ class _Message:
     id: object = None
     model: object = None
     usage: object = None
+    time: object = None
 
 
 @dataclass(slots=True)
@@ -70,7 +75,7 @@ class _Conversation:
     summaries: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     seen: set[object] = field(default_factory=set[object])
 
-    def add(self, uuid: object, role: str, message: Mapping[str, Any]) -> None:
+    def add(self, uuid: object, role: str, message: Mapping[str, Any], time: object = None) -> None:
         """Add the message of a row, once: resumed sessions repeat rows."""
         if uuid is not None and uuid in self.seen:
             return
@@ -87,7 +92,7 @@ class _Conversation:
         name = message.get("id")
         reply = next((each for each in reversed(self.messages) if each.role == "assistant"), None)
         if reply is None or name is None or reply.id != name:
-            reply = _Message("assistant", [], name)
+            reply = _Message("assistant", [], name, time=time)
             self.messages.append(reply)
         reply.blocks += blocks
         # The last row of a reply has the final token count.
@@ -104,7 +109,7 @@ class _Conversation:
             message = self.messages[index]
             if blocks and (kept or message.role == "user"):
                 if message.role == "assistant":
-                    calls.append(Call.of(len(kept), message.model, message.usage))
+                    calls.append(Call.of(len(kept), message.model, message.usage, message.time))
                 kept.append({"role": message.role, "content": blocks})
         compactions += [Compaction(len(kept), summary) for _, summary in summaries]
         dropped = before - sum(len(message["content"]) for message in kept)
@@ -181,16 +186,16 @@ class Codex:
         """Add a row. Returns whether it belongs to a rollout."""
         kind = as_name(row.get("type"))
         if kind in _ROWS and "payload" in row:
-            self._add_payload(str(kind), as_dict(row["payload"]))
+            self._add_payload(str(kind), as_dict(row["payload"]), row.get("timestamp"))
             return True
         # Other logs have messages, too, but with other parts.
         parts = {as_name(part.get("type")) for part in as_dicts(row.get("content"))}
-        if not _is_item(row) or (kind == "message" and not parts & _PARTS):
+        if kind not in STEP_TYPES and (not _is_item(row) or (kind == "message" and not parts & _PARTS)):
             return False
         self._add_item(dict(row))
         return True
 
-    def _add_payload(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def _add_payload(self, kind: str, payload: Mapping[str, Any], time: object) -> None:
         match kind:
             case "session_meta":
                 self._name = self._name or str(payload.get("id", ""))
@@ -209,7 +214,7 @@ class Codex:
                 info = as_dict(payload.get("info"))
                 usage, total = info.get("last_token_usage"), info.get("total_token_usage")
                 if self._reply is not None and usage and (total is None or total != self._counted):
-                    self._calls.append(Call.of(self._reply, self._model, usage))
+                    self._calls.append(Call.of(self._reply, self._model, usage, time))
                     self._reply, self._counted = None, total
             case _:
                 pass
@@ -222,6 +227,10 @@ class Codex:
 
     def histories(self) -> Iterator[History]:
         """Return the session, with only what the provider accepts."""
+        if any(item["type"] in STEP_TYPES and item["type"] not in ITEM_TYPES for item in self._items):
+            # Calls look the same in Interactions and Responses; the other steps tell.
+            yield History(tuple(self._items), "interactions")
+            return
         keep = _accepted_items(self._items)
         # The index of each item among the kept ones.
         indices = [*accumulate(keep, initial=0)]
@@ -263,7 +272,9 @@ def _accepted_items(items: list[_Item]) -> list[bool]:
 
 def _is_item(value: Mapping[str, Any]) -> bool:
     kind = value.get("type")
-    return isinstance(kind, str) and (kind in {"message", "reasoning"} or kind.endswith(("_call", "_output")))
+    return isinstance(kind, str) and (
+        kind in {"message", "reasoning", "compaction"} or kind.endswith(("_call", "_output"))
+    )
 
 
 def _is_call(item: Mapping[str, Any]) -> bool:
@@ -272,3 +283,85 @@ def _is_call(item: Mapping[str, Any]) -> bool:
 
 def _is_result(item: Mapping[str, Any]) -> bool:
     return str(item.get("type")).endswith("_output")
+
+
+# Read a log of unknown origin: detect the format of each line.
+
+
+_NOT_JSON = object()
+
+
+def read_log(source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes]) -> Log:
+    """Read the conversations in a log of JSON lines, or in a JSON document.
+
+    Four kinds of objects are understood, on lines or in an array; all others are ignored:
+
+    - Claude Code's transcripts. Rows of one message are merged, results go into the next user message, sidechains
+      become histories of their own, and a compacted session stays one history. Rows that were not part of the
+      conversation (`isMeta`, summaries, errors of the API) are left out.
+    - Codex's rollouts: the items of the Responses API, with the counts in its events. Compacted items stay in the
+      history.
+    - Requests of the providers' APIs: objects with `messages`, `input` or `contents`, at the top or under `request` or
+      `body`, with the `response` and its `usage` if there is one. A request that begins with all the messages of an
+      earlier one continues its history.
+    - Messages: objects with a `role`; or steps of Interactions. All of them are one history.
+
+    Args:
+        source: The path of a file, which may be compressed (.gz, .bz2, .xz), or its lines.
+
+    Raises:
+        DocumentError: the file is compressed and damaged, or has a line of more than 256 MiB.
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return _read(checked_iterable("source", "a path or an iterable of lines", source))
+    with open_binary(source) as file, errors_naming(os.fspath(source)):
+        return _read(limited_lines(file))
+
+
+def _checked_lines(lines: Iterable[Any]) -> Iterator[str | bytes]:
+    for i, line in enumerate(lines):
+        if not isinstance(line, (str, bytes)):
+            raise wrong_type(f"source[{i}]", "a line of text: a str or bytes", line)
+        yield line
+
+
+def _read(lines: Iterable[Any]) -> Log:
+    readers = (ClaudeCode(), Codex(), Requests())
+    skipped = 0
+    for row in _rows(line for line in _checked_lines(lines) if line.strip()):
+        if row.__class__ is not dict:
+            skipped += 1
+            continue
+        try:
+            # The first reader that accepts a row gets it.
+            any(reader.add(row) for reader in readers)
+        except RecursionError:
+            skipped += 1
+    return Log.of((history for reader in readers for history in reader.histories()), skipped)
+
+
+def _rows(lines: Iterator[Any]) -> Iterator[Any]:
+    """Return the values on the lines; or, if the first line or all of them are a document, those in it."""
+    first = next(lines, None)
+    if first is None:
+        return
+    values = _values([first])
+    if values is None and first.lstrip()[:1] in {"{", "[", b"{", b"["}:
+        # A document may span lines. If it does not, the line is incomplete, but the following ones are still good.
+        held = [first, *lines]
+        values, lines = _values(held), iter(())
+        if values is None:
+            lines = iter(held[1:])
+    yield from (each.value for each in values) if values else [_NOT_JSON]
+    for line in lines:
+        found = _values([line]) or []
+        yield found[0].value if len(found) == 1 and not found[0].is_element else _NOT_JSON
+
+
+def _values(lines: Iterable[Any]) -> list[Located] | None:
+    """Return the values in the lines; None if they are not JSON."""
+    texts = (line if isinstance(line, str) else line.decode("utf-8-sig", "surrogatepass") for line in lines)
+    try:
+        return [*read_values(texts)]
+    except (DocumentError, UnicodeDecodeError):
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -10,12 +10,13 @@ from typing import NamedTuple
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Finding, lint_messages
 from pycupel.messages.counting import KINDS, TOOL_RESULTS
-from pycupel.replay.log import History, Log
+from pycupel.replay.log import Call, History, Log
 from pycupel.replay.parts import Part, Prompts
-from pycupel.replay.run import caching_counter, call_indices, histories_of, prompt_start
+from pycupel.replay.run import PolicyReplay, caching_counter, call_indices, compaction_before, histories_of
 from pycupel.shorten import ToolCall
-from pycupel.shorten.superseded import superseded_by
+from pycupel.shorten.outdated import superseded_by
 from pycupel.tokens.counters import Counter, CounterLike
+from pycupel.tokens.models import Prices, normalized_model
 from pycupel.values import sealed
 
 NOT_IN_FILE = "not in the file"
@@ -126,19 +127,16 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
     Args:
         log: The result of `read_log`, whose largest history is used, or one of its histories.
         counter: Counts tokens: a function from str to int, or a name for `get_counter`.
-
-    Raises:
-        TypeError: log is neither.
-        InvalidArgumentError: the log has no history.
     """
-    history = _largest_history(histories_of(log))
+    logged = _largest_history(histories_of(log))
+    history = logged.without_blocks
     count = calibrated_counter(history, counter)
     session = Prompts(history, count)
     prompts = _prompts(history, session)
     index, number, total, is_counted = _largest_prompt(history, prompts)
     window = _window(history, session, index)
     shown = sum(part.tokens for part in window)
-    superseded, repeated = _redundant(window)
+    superseded, repeated = (Redundant(len(each), sum(each.values())) for each in _redundant(window))
     hidden = [WindowShare(NOT_IN_FILE, "", 0, total - shown)] if is_counted and total > shown else []
     return ContextUsage(
         history,
@@ -148,7 +146,7 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         tuple(sorted(window, key=lambda part: -part.tokens)[:_LARGEST]),
         superseded,
         repeated,
-        tuple(lint_messages(history.messages, history.provider)),
+        tuple(lint_messages(logged.messages, logged.provider)),
         tuple(_growth(history, prompts)),
         count,
         next((call.model or history.provider for call in history.calls if call.prompt_tokens), None),
@@ -197,15 +195,16 @@ def _is_compacted(history: History, before: int, after: int) -> bool:
 
 def _prompts(history: History, session: Prompts) -> list[tuple[int, int]]:
     """Return the index of each call and the size of its prompt, counted by the provider or else by pycupel."""
-    sums = [*accumulate([view.tokens for view in session.views], initial=session.beside_tokens)]
+    sizes = [view.tokens for view in session.views]
+    sums = [*accumulate(sizes, initial=session.beside_tokens)]
     logged = {call.index: call.prompt_tokens for call in history.calls}
     prompts: list[tuple[int, int]] = []
     for index in call_indices(history):
-        start, summary = prompt_start(history, index)
-        replaced = sums[start] - session.beside_tokens
-        prompts.append(
-            (index, logged.get(index) or sums[index] - replaced + (session.summary(summary).tokens if summary else 0))
-        )
+        tokens, compaction = sums[index], compaction_before(history, index)
+        if compaction is not None:
+            tokens -= sums[compaction.index] - session.beside_tokens - sum(sizes[n] for n in compaction.kept)
+            tokens += session.summary(compaction).tokens
+        prompts.append((index, logged.get(index) or tokens))
     return prompts
 
 
@@ -220,9 +219,11 @@ def _largest_prompt(history: History, prompts: Sequence[tuple[int, int]]) -> tup
 
 def _window(history: History, session: Prompts, index: int) -> list[Part]:
     """Return the parts of the prompt at an index."""
-    start, summary = prompt_start(history, index)
-    first = [session.summary(summary)] if summary else []
-    return [*session.beside, *first, *(part for part in session.parts if start <= part.message < index)]
+    compaction = compaction_before(history, index)
+    parts = [part for part in session.parts if part.message < index]
+    if compaction is None:
+        return [*session.beside, *parts]
+    return [*session.beside, session.summary(compaction), *(part for part in parts if compaction.sends(part.message))]
 
 
 def _rows(window: Iterable[Part]) -> list[WindowShare]:
@@ -237,21 +238,29 @@ def _rows(window: Iterable[Part]) -> list[WindowShare]:
     return sorted(rows, key=lambda row: (KINDS.index(row.kind), -row.tokens, row.tool))
 
 
-def _redundant(window: Sequence[Part]) -> tuple[Redundant, Redundant]:
-    """Find superseded results, and other repeated parts. The newest of each does not count."""
+def largest_prompt_of(usage: ContextUsage) -> list[tuple[Part, bool]]:
+    """Return every part of the largest prompt, and whether it is redundant."""
+    session, indices = Prompts(usage.history, usage.counter), call_indices(usage.history)
+    window = _window(usage.history, session, indices[usage.call - 1] if usage.call else len(usage.history.messages))
+    superseded, repeated = _redundant(window)
+    return [(part, id(part) in superseded or id(part) in repeated) for part in window]
+
+
+def _redundant(window: Sequence[Part]) -> tuple[dict[int, int], dict[int, int]]:
+    """Find superseded results, and other repeated parts: their tokens, by id. The newest of each does not count."""
     results = [part for part in window if part.kind == TOOL_RESULTS]
     later = superseded_by([part.call or ToolCall("", {}) for part in results])
     outdated = {id(part) for part, by in zip(results, later, strict=True) if by is not None}
-    superseded, repeated = list[int](), list[int]()
+    superseded, repeated = dict[int, int](), dict[int, int]()
     texts = set[str]()
     for part in reversed(window):
         if id(part) in outdated:
-            superseded.append(part.tokens)
+            superseded[id(part)] = part.tokens
         elif part.tokens >= _MIN_REPEATED and part.text in texts:
-            repeated.append(part.tokens)
+            repeated[id(part)] = part.tokens
         if part.text:
             texts.add(part.text)
-    return Redundant(len(superseded), sum(superseded)), Redundant(len(repeated), sum(repeated))
+    return superseded, repeated
 
 
 def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Growth]:
@@ -259,3 +268,81 @@ def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Gr
     for index, tokens in prompts:
         yield Growth(tokens, _is_compacted(history, before, index))
         before = index
+
+
+# What a session cost.
+
+
+class Spent(NamedTuple):
+    """An amount of money."""
+
+    what: str
+    """What it was, or would have been, paid for."""
+
+    tokens: int
+    """How many tokens it was paid for."""
+
+    usd: float
+    """The amount, in US dollars."""
+
+    is_measured: bool
+    """Whether the provider counted the tokens; if not, it is an estimate."""
+
+
+class Money(NamedTuple):
+    """What a session cost, and what its prompts would have cost with other policies."""
+
+    model: str
+    """The model at whose prices policies are estimated."""
+
+    prices: Prices
+    """What its tokens cost."""
+
+    rows: tuple[Spent, ...]
+    """The amounts: by what was paid for, their sum, and one for each policy."""
+
+    others: tuple[str, ...] = ()
+    """Other models in the session, whose calls are paid at their own prices."""
+
+
+def money_of(usage: ContextUsage, results: Sequence[PolicyReplay], table: Mapping[str, Prices]) -> Money | None:
+    """Return what a session cost; None if the price of a model in it is unknown.
+
+    Args:
+        usage: The session.
+        results: What policies would have sent.
+        table: Prices by the normalised name of a model.
+    """
+    history = usage.history
+    calls: Sequence[Call] = history.calls
+    is_measured = bool(calls) and all(call.prompt_tokens is not None for call in calls)
+    if not is_measured:
+        views = history.resolved_provider.read(history.messages, usage.counter)
+        said = sum(view.tokens for view in views if view.role == "assistant")
+        calls = [Call(0, None, sum(each.tokens for each in usage.growth), said)]
+    sums = {what: [0, 0.0] for what in ("input", "cached", "cache write", "output")}
+    for call in calls:
+        prices = table.get(normalized_model(call.model or history.model or ""))
+        if prices is None:
+            return None
+        cached, written = call.cache_read_tokens or 0, call.cache_write_tokens or 0
+        # To compact a prompt, the provider reads it once more.
+        fresh = max(0, (call.prompt_tokens or 0) - cached - written) + (call.compaction_tokens or 0)
+        paid = (
+            (fresh, prices.input),
+            (cached, prices.cached),
+            (written, prices.cache_write),
+            (call.output_tokens or 0, prices.output),
+        )
+        for entry, (tokens, price) in zip(sums.values(), paid, strict=True):
+            entry[0] += tokens
+            entry[1] += tokens * price / 1e6
+    model = history.model or next(call.model for call in calls if call.model)
+    rows = [Spent(what, int(tokens), usd, is_measured) for what, (tokens, usd) in sums.items() if tokens]
+    rows.append(Spent("together", sum(row.tokens for row in rows), sum(row.usd for row in rows), is_measured))
+    prices = table[normalized_model(model)]
+    for each in results:
+        usd = each.reused_tokens * prices.cached + (each.tokens - each.reused_tokens) * prices.cache_write
+        rows.append(Spent(f"prompts with {each.policy}", each.tokens, usd / 1e6, is_measured=False))
+    others = dict.fromkeys(call.model for call in calls if call.model not in {None, model})
+    return Money(model, prices, tuple(rows), tuple(name for name in others if name))

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from threading import Lock
-from typing import Any, Literal, NamedTuple, TypedDict, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypedDict, Unpack, get_args
 
-from pycupel.diagnostics import ExclusionReason
-from pycupel.diagnostics.observers import called_by, unobserved
-from pycupel.documents import DocumentItem, read_documents
-from pycupel.fields import field, filled, is_mapping
+from pycupel.diagnostics.collector import called_by, observe_messages, unobserved
+from pycupel.documents import read_documents
+from pycupel.fields import is_mapping
 from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.options import ProviderName, ResolvedProviderName, TooLarge, UnitName
+from pycupel.messages.options import UNSET, ProviderName, ResolvedProviderName, TooLarge, UnitName, own_or_default
 from pycupel.messages.overlay import with_result_texts
+from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._writing import (
-    Call,
     MessagePart,
-    Role,
     Written,
+    openai_part,
     shorter_results,
     system_of,
     text,
     written_for,
 )
 from pycupel.messages.room import limits_of
+from pycupel.messages.tool_results import recall_or_say, recall_tool
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_name, suggestion
 from pycupel.pipeline import Policy, PresetName
+from pycupel.pipeline.policy import as_policy
 from pycupel.protocols import Shortener
 from pycupel.selecting import ContextResult, select
 from pycupel.tokens import CounterLike, get_counter
-from pycupel.tokens.limits import BudgetLike
+from pycupel.tokens.models import BudgetLike
 
 OnResult = Callable[[ContextResult], object]
 
@@ -48,11 +49,20 @@ def select_documents(
 ) -> list[Any]:
     """Select the documents that fit, in the order of the policy's placer; they are the caller's own objects.
 
-    `on_selection` is called with the result and its report.
+    Args:
+        documents: What was retrieved, in the retriever's order.
+        budget: The limits, or a number of tokens.
+        policy: Ranks and orders the documents: a policy, a pipeline, or the name of a preset.
+        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
+        on_selection: Called with each result, which has its report.
     """
     counts = get_counter(counter)
-    read, notes = read_documents(documents, counts)
-    hits = _ranked(read)
+    hits, notes = read_documents(documents, counts)
+    if all(hit.item.future_relevance_hint is None for hit in hits):
+        # Without scores, the retriever's order is their rank.
+        hints = [1.0 - rank / len(hits) for rank in range(len(hits))]
+        items = [replace(hit.item, future_relevance_hint=hint) for hit, hint in zip(hits, hints, strict=True)]
+        hits = [replace(hit, item=item) for hit, item in zip(hits, items, strict=True)]
     limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
@@ -61,14 +71,29 @@ def select_documents(
     return [originals[id(item)] for item in result.items]
 
 
-def _ranked(hits: list[DocumentItem]) -> list[DocumentItem]:
-    """Rank the hits by the retriever's order if they have no scores."""
-    if any(hit.item.future_relevance_hint is not None for hit in hits):
-        return hits
-    return [
-        replace(hit, item=replace(hit.item, future_relevance_hint=1.0 - rank / len(hits)))
-        for rank, hit in enumerate(hits)
-    ]
+# For pydantic, which otherwise ignores a misspelled field.
+NO_OTHER_FIELDS: Any = {"extra": "forbid"}
+
+
+class DocumentHook:
+    """The start of a hook for documents that a framework makes with pydantic. The framework's own class comes after it.
+
+    The fields are the arguments of `select_documents`.
+    """
+
+    model_config = NO_OTHER_FIELDS
+
+    budget: Any
+    policy: Any = "rag"
+    counter: Any = "auto"
+    on_selection: OnResult | None = None
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
+        """Fail here if an option is wrong, not in the first call."""
+        select_documents((), self.budget, self.policy, self.counter)
+
+    def _selected(self, documents: Sequence[Any]) -> list[Any]:
+        return select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)
 
 
 # Find the provider whose rules apply to a framework's model, and the model's name.
@@ -88,16 +113,13 @@ _NAME_FIELDS = ("model_name", "model", "model_id")
 
 
 class ModelInUse(NamedTuple):
-    """A model, as far as a framework's object shows it."""
+    """A model, as far as a framework's object shows it: the provider whose rules apply, and its name, if any."""
 
     provider: ResolvedProviderName | None = None
-    """The provider whose rules apply; None if it is unknown."""
-
     name: str | None = None
-    """Its name, known or not; None if it has none."""
 
 
-UNKNOWN_MODEL = ModelInUse()
+_UNKNOWN_MODEL = ModelInUse()
 
 
 def model_in_use(kinds: Iterable[object], name: object) -> ModelInUse:
@@ -135,7 +157,19 @@ def model_name_of(model: Any) -> str | None:
     return next((each for each in found if isinstance(each, str)), None)
 
 
+def method_of(attribute: str, name: str) -> Any:
+    """Make a method that calls the one of a wrapped model."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Not every model says whether it takes tools; `bool()` is False.
+        return getattr(getattr(self, attribute), name, bool)(*args, **kwargs)
+
+    return method
+
+
 _MEDIA = {"image": "image_url", "audio": "input_audio"}
+# The kinds of blocks that are files, as some frameworks name them.
+MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
 def media_block(media_type: str | None) -> dict[str, Any]:
@@ -176,14 +210,10 @@ class HookOptions(TypedDict, total=False):
     pin: Callable[[Any], bool]
     """Called with each of the library's own messages; returns whether it must stay."""
 
-    shorten: Literal["results"] | Shortener | Shorten | None
-    """"results" shortens tool results before they are dropped; or your own shortener."""
-
-    keep: int
-    """How many of the newest results stay whole while they fit."""
-
-    exclude: Collection[str]
-    """The names of tools whose results are never shortened."""
+    shorten: Literal["results", "none"] | Shortener | Shorten | None
+    """How to shorten old tool results before they are dropped: "results", the default, your own shortener, or
+    `Shorten(...)`; None drops them whole.
+    """
 
     too_large: TooLarge
     """What to do with what is larger than the budget: by default, "results" that must stay are shortened.
@@ -200,112 +230,54 @@ class HookOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request to a model."""
+    """A request to a model.
+
+    Attributes:
+        messages: The library's own messages.
+        parts: The content of each message, results first. A message with nothing to drop has no entries, and stays.
+        model: The model in use.
+        system: The system prompt that is sent beside the messages.
+        tools: The definitions of tools.
+        pinned: The indices of messages that must stay.
+        exclude: The names of more tools whose results are never shortened.
+        conversation: The library's id of the thread or session, if it has one.
+        items: The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are.
+        with_texts: Copies a message with other texts for some results, by their number.
+    """
 
     messages: Sequence[Any]
-    """The library's own messages."""
-
     parts: Sequence[Sequence[MessagePart]]
-    """The content of each message, results first. A message with nothing to drop has no entries, and stays."""
-
-    model: ModelInUse = UNKNOWN_MODEL
-    """The model in use."""
-
+    model: ModelInUse = _UNKNOWN_MODEL
     system: str = ""
-    """The system prompt that is sent beside the messages."""
-
     tools: Sequence[Any] = ()
-    """The definitions of tools."""
-
     pinned: Iterable[int] = ()
-    """The indices of messages that must stay."""
-
     exclude: Collection[str] = ()
-    """The names of more tools whose results are never shortened."""
-
     conversation: str | None = None
-    """The library's id of the thread or session, if it has one."""
-
     items: Sequence[Any] | None = None
-    """The messages themselves, if they have the shape of Responses. OpenAI's models get them as they are."""
-
     with_texts: Callable[[Any, Mapping[int, str]], Any] = with_result_texts
-    """Copies a message with other texts for some results, by their number."""
 
 
 class Selected(NamedTuple):
-    """The kept part of a message."""
+    """The library's message, or a copy with shorter results, and the numbers of the parts of its content that stay."""
 
     message: Any
-    """The library's message, or a copy with shorter results."""
-
     numbers: list[int]
-    """The numbers of the parts of its content that are kept."""
-
-
-# As the frameworks name them; whoever has another name is the user.
-_ROLES: dict[Any, Any] = {
-    **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("assistant", "ai", "model", "chatbot"), "assistant"),
-    **dict.fromkeys(("tool", "function"), "tool"),
-}
-
-
-def role_named(name: Any) -> Role:
-    """Return who speaks in messages of this role."""
-    role: Role = _ROLES.get(name, "user")
-    return role
-
-
-def openai_call(call: Any) -> Call:
-    """Read a call of OpenAI's shape."""
-    # A custom tool has an input in place of arguments.
-    called = filled(call, "function", "custom")
-    return Call(field(call, "id"), field(called, "name") or "", filled(called, "arguments", "input") or {})
-
-
-def openai_part(message: Any) -> MessagePart:
-    """Read a message of OpenAI's shape, whoever it is sent to: a dict, or an object that a library returned."""
-    shape: Any = message if is_mapping(message) else message.model_dump(exclude_none=True)
-    content = shape.get("content") or ()
-    blocks: list[Any] = [text(content)] if isinstance(content, str) else list(content)
-    calls = list(map(openai_call, shape.get("tool_calls") or ()))
-    role = role_named(shape.get("role"))
-    # Claude's thinking, as LiteLLM returns it.
-    thinking = shape.get("thinking_blocks") or () if role == "assistant" else ()
-    return MessagePart(role, [*thinking, *blocks], calls, shape.get("tool_call_id"), shape.get("name") or "")
 
 
 class Entries(NamedTuple):
     """How the messages of a library hold results, texts and calls: in a list of entries.
 
-    Each result is kept or dropped on its own, and so is the rest of a message.
+    Attributes:
+        of: Returns the entries of a message.
+        copied: Copies a message with other entries.
+        with_text: Copies a result with a shorter text.
+        pieces: Returns what is kept or dropped on its own, results first, each with the indices of its entries.
     """
 
     of: Callable[[Any], Sequence[Any]]
-    """Returns the entries of a message."""
-
-    result: Callable[[Any], MessagePart | None]
-    """Returns the content of a result; None for any other entry."""
-
-    rest: Callable[[Any, Sequence[Any]], MessagePart]
-    """Returns the content of a message's other entries."""
-
     copied: Callable[[Any, list[Any]], Any]
-    """Copies a message with other entries."""
-
     with_text: Callable[[Any, str], Any]
-    """Copies a result with a shorter text."""
-
-    def pieces(self, message: Any) -> list[tuple[list[int], MessagePart]]:
-        """Return what is kept or dropped on its own, results first, each with the indices of its entries."""
-        entries = self.of(message)
-        results = [([n], part) for n, each in enumerate(entries) if (part := self.result(each)) is not None]
-        found = {n for indices, _ in results for n in indices}
-        others = [n for n in range(len(entries)) if n not in found]
-        if others or not results:
-            results.append((others, self.rest(message, [entries[n] for n in others])))
-        return results
+    pieces: Callable[[Any], list[tuple[list[int], MessagePart]]]
 
     def with_texts(self, message: Any, texts: Mapping[int, str]) -> Any:
         """Copy a message with shorter results, by their number."""
@@ -314,6 +286,24 @@ class Entries(NamedTuple):
             if number in texts:
                 entries[indices[0]] = self.with_text(entries[indices[0]], texts[number])
         return self.copied(message, entries)
+
+
+def results_and_rest(
+    of: Callable[[Any], Sequence[Any]],
+    result: Callable[[Any], MessagePart | None],
+    rest: Callable[[Any, Sequence[Any]], MessagePart],
+) -> Callable[[Any], list[tuple[list[int], MessagePart]]]:
+    """Return the `pieces` of messages whose results are found by `result`; the other entries are one piece."""
+
+    def pieces(message: Any) -> list[tuple[list[int], MessagePart]]:
+        entries = of(message)
+        found = [([n], part) for n, each in enumerate(entries) if (part := result(each)) is not None]
+        others = sorted({*range(len(entries))}.difference(*(indices for indices, _ in found)))
+        if others or not found:
+            found.append((others, rest(message, [entries[n] for n in others])))
+        return found
+
+    return pieces
 
 
 class HistorySelector:
@@ -339,43 +329,99 @@ class HistorySelector:
         # Fail here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         with unobserved():
-            select_messages((), **some_model | self._options)
+            self._window = select_messages((), **some_model | self._options).usage.window
         if self._options.get("too_large") == "shorten":
             self._options["too_large"] = "results"
-        self._exclude: tuple[str, ...] = tuple(self._options.pop("exclude", ()))
+        shorten = options.get("shorten")
+        self.recall_tool = shorten.recall_tool if isinstance(shorten, Shorten) else ""
 
     def select(self, request: Request) -> list[Selected]:
         """Return the kept part of each message."""
         parts = [each for message in request.parts for each in message]
         # Of each part: the index of its message, and its number in the message.
         indices = [(n, number) for n, message in enumerate(request.parts) for number in range(len(message))]
-        provider = self._provider_for(request, parts)
-        written = _written(provider, request, parts)
+        provider, written = self._written(request, parts)
+        options = self._options_for(request, parts, provider)
         stay = {*request.pinned, *(n for n, each in enumerate(request.messages) if self._pin and self._pin(each))}
+        pinned = [n for n, each in enumerate(written) if any(indices[m][0] in stay for m in each.origins)]
+        selection = self._observed([each.shape for each in written], options | {"pin": pinned}, request.conversation)
+        reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
+        sent = dict(zip(selection.kept, selection.messages, strict=True))
+        texts: dict[int, dict[int, str]] = {}
+        # Of each part with shorter results: its message, and what the provider gets of it without and with them.
+        shapes: dict[int, tuple[int, Any, Any]] = {}
+        for each in selection.shortened:
+            before, copy = written[each.index], sent[each.index]
+            for m, number, shorter in shorter_results(before, copy, parts):
+                n, first = indices[m]
+                texts.setdefault(n, {})[first + number] = shorter
+                shapes[m] = n, before.part(m, before.shape), before.part(m, copy)
+        selected = [
+            Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
+            for n, message in enumerate(request.messages)
+        ]
+        for m, (n, number) in enumerate(indices):
+            if m not in reasons:
+                selected[n].numbers.append(number)
+        if self._on_selection is not None:
+            # A message that was partly kept was not dropped.
+            dropped = {indices[m][0]: reason for m, reason in reasons.items() if not selected[indices[m][0]].numbers}
+            kept = tuple(n for n in range(len(selected)) if n not in dropped)
+            own = replace(
+                selection,
+                messages=[selected[n].message for n in kept],
+                kept=kept,
+                dropped=tuple(Dropped(n, dropped[n]) for n in sorted(dropped)),
+                source=tuple(request.messages),
+                shortened=_shortened(shapes.values(), options),
+            )
+            self._on_selection(own)
+        return selected
+
+    def _options_for(
+        self, request: Request, parts: Sequence[MessagePart], provider: ResolvedProviderName
+    ) -> dict[str, Any]:
         prompt = [text(request.system)] if request.system else []
         options: dict[str, Any] = {
             "provider": provider,
             "model": request.model.name,
             "system": [*prompt, *system_of(parts, provider)] or None,
             "tools": request.tools,
-            "pin": [n for n, each in enumerate(written) if any(indices[m][0] in stay for m in each.origins)],
-            "exclude": (*self._exclude, *request.exclude),
             **self._options,
         }
-        with called_by(self._hook):
-            selection: MessageSelection = select_messages([each.shape for each in written], **options)
-        stable = self._stable_prefix(request.conversation, selection)
-        selection = replace(selection, stable_prefix_tokens=stable)
-        changes = list(_changes(selection, written, parts))
-        reasons = {m: each.reason for each in selection.dropped for m in written[each.index].origins}
-        selected = _selected(request, indices, changes, reasons)
+        if request.exclude:
+            policy = as_policy(options.get("policy", "chat"))
+            given = own_or_default(options.get("shorten", UNSET), policy)
+            how = given if isinstance(given, Shorten) else Shorten(given)
+            options["shorten"] = replace(how, exclude=(*how.exclude, *request.exclude))
+        return options
+
+    def _observed(self, messages: Sequence[Any], options: dict[str, Any], conversation: str | None) -> MessageSelection:
+        # Observed here, because what stayed the same is known only here.
+        with called_by(self._hook), observe_messages(options["model"]) as observed:
+            with unobserved():
+                selection: MessageSelection = select_messages(messages, **options)
+            # A tool that gives results back does not know the model, and must leave room for the rest.
+            self._window = selection.usage.window
+            stable = self._stable_prefix(conversation, selection)
+            return observed.done(replace(selection, stable_prefix_tokens=stable))
+
+    def send_as_given(
+        self,
+        messages: Sequence[Any],
+        provider: ResolvedProviderName,
+        *,
+        model: ModelInUse,
+        system: Any,
+        tools: Sequence[Any],
+        conversation: str | None,
+    ) -> list[Any]:
+        """Return what to send of messages that have the shape of the provider already."""
+        options = {"provider": provider, "model": model.name, "system": system, "tools": tools}
+        selection = self._observed(messages, {"pin": self._pin or (), **options, **self._options}, conversation)
         if self._on_selection is not None:
-            dropped = {indices[m][0]: reason for m, reason in reasons.items() if not selected[indices[m][0]].numbers}
-            own = _for_library(request.messages, selected, selection, dropped)
-            # A part with several results is counted once.
-            shapes = {m: (indices[m][0], *both) for m, _, _, *both in changes}
-            self._on_selection(replace(own, shortened=_shortened(shapes.values(), options)))
-        return selected
+            self._on_selection(selection)
+        return list(selection.messages)
 
     def send_openai(self, messages: Sequence[Any], **request: Any) -> list[Any]:
         """Return what to send of messages of OpenAI's shape, whoever they are sent to."""
@@ -406,6 +452,22 @@ class HistorySelector:
                 sent.append(entries.copied(message, [entries.of(message)[n] for n in stay]))
         return sent
 
+    def recall(self, arguments: Mapping[str, Any], parts: Sequence[MessagePart], **request: Any) -> str:
+        """Answer a call of the tool that gives results back, with more fields of the `Request` as it was selected."""
+        given = Request(messages=(), parts=(), **request)
+        provider, written = self._written(given, parts)
+        count = resolve_counter(self._options.get("counter", "auto"), PROVIDERS[provider], given.model.name)
+        return recall_or_say(self._window, count, [each.shape for each in written], provider, arguments)
+
+    def _written(
+        self, request: Request, parts: Sequence[MessagePart]
+    ) -> tuple[ResolvedProviderName, Sequence[Written]]:
+        """Return whose rules apply, and the messages that this provider gets. Items are as it gets them already."""
+        provider = self._provider_for(request, parts)
+        if provider == "responses":
+            return provider, [Written(item, [n]) for n, item in enumerate(request.items or ())]
+        return provider, written_for(provider, parts)
+
     def _provider_for(self, request: Request, parts: Iterable[MessagePart]) -> ResolvedProviderName:
         """Return whose rules apply. A framework's messages are those of Chat Completions, unless they are items."""
         provider = self._provider
@@ -434,43 +496,25 @@ class HistorySelector:
         return sum([size for (_, size), _ in same])
 
 
-def _written(provider: ResolvedProviderName, request: Request, parts: Sequence[MessagePart]) -> list[Written]:
-    """Return the messages as the provider gets them."""
-    if provider == "responses":
-        return [Written(item, [n]) for n, item in enumerate(request.items or ())]
-    return written_for(provider, parts)
+class HistoryHook:
+    """The start of a hook whose only arguments are these. A framework's own class comes after it.
 
+    Args:
+        budget: The limits, or a number of tokens, or a share of what the model takes, as for `select_messages`.
+        options: See `HookOptions`.
+    """
 
-def _changes(
-    selection: MessageSelection, written: Sequence[Written], parts: Sequence[MessagePart]
-) -> Iterator[tuple[int, int, str, Any, Any]]:
-    """Return the shortened results: their part, their number in it, their text, and the messages before and after."""
-    sent = dict(zip(selection.kept, selection.messages, strict=True))
-    for each in selection.shortened:
-        before, copy = written[each.index], sent[each.index]
-        for m, number, shorter in shorter_results(before, copy, parts):
-            yield m, number, shorter, before.part(m, before.shape), before.part(m, copy)
+    _framework: ClassVar[str]
 
+    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+        super().__init__()
+        self._selector = HistorySelector(budget, options, hook=self._framework)
 
-def _selected(
-    request: Request,
-    indices: Sequence[tuple[int, int]],
-    changes: Iterable[tuple[int, int, str, Any, Any]],
-    dropped: Collection[int],
-) -> list[Selected]:
-    """Return each message with its shorter results, and the numbers of its parts that were not dropped."""
-    texts: dict[int, dict[int, str]] = {}
-    for m, number, shorter, *_ in changes:
-        n, first = indices[m]
-        texts.setdefault(n, {})[first + number] = shorter
-    selected = [
-        Selected(request.with_texts(message, texts[n]) if n in texts else message, [])
-        for n, message in enumerate(request.messages)
-    ]
-    for m, (n, number) in enumerate(indices):
-        if m not in dropped:
-            selected[n].numbers.append(number)
-    return selected
+    def _recall_definition(self) -> dict[str, Any] | None:
+        """Return the name, the description and the parameters of the tool that gives results back, if asked for."""
+        name = self._selector.recall_tool
+        definition: dict[str, Any] | None = recall_tool("openai", name)["function"] if name else None
+        return definition
 
 
 def _is_signed(part: MessagePart) -> bool:
@@ -479,19 +523,6 @@ def _is_signed(part: MessagePart) -> bool:
         block.get("type") == "redacted_thinking" or (block.get("type") == "thinking" and block.get("signature"))
         for block in part.blocks
     )
-
-
-def _for_library(
-    messages: Sequence[Any],
-    selected: Sequence[Selected],
-    selection: MessageSelection,
-    dropped: Mapping[int, ExclusionReason],
-) -> MessageSelection:
-    """Translate the selection to the library's messages. A message that was partly kept was not dropped."""
-    kept = tuple(n for n in range(len(messages)) if n not in dropped)
-    reasons = tuple(Dropped(n, dropped[n]) for n in sorted(dropped))
-    sent = [selected[n].message for n in kept]
-    return replace(selection, messages=sent, kept=kept, dropped=reasons, source=tuple(messages))
 
 
 def _shortened(changes: Iterable[tuple[int, Any, Any]], options: Mapping[str, Any]) -> tuple[ShortenedMessage, ...]:

@@ -1,34 +1,21 @@
 """Microsoft Agent Framework: trim the messages sent to a chat client.
 
-    agent = Agent(client, tools=tools, middleware=[CupelChatMiddleware(8_000)])
-
-The session keeps every message.
+agent = Agent(client, tools=tools, middleware=[CupelChatMiddleware(8_000)])
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
-from typing import Any, Unpack
+from operator import attrgetter
+from typing import Any
 
 from pycupel.extras import missing_library
-from pycupel.fields import as_json
-from pycupel.integrations._history import (
-    Entries,
-    HistorySelector,
-    HookOptions,
-    class_names,
-    media_block,
-    model_called,
-    model_name_of,
-    response_tools,
-    role_named,
-)
-from pycupel.messages.providers._writing import Call, MessagePart, text, thought
-from pycupel.tokens.limits import BudgetLike
+from pycupel.fields import as_json, is_mapping
+from pycupel.integrations import _history as hooks
+from pycupel.messages.providers._writing import Call, MessagePart, role_named, text, thought
 
 try:
     from agent_framework import ChatContext, ChatMiddleware, Content, Message
@@ -38,42 +25,33 @@ except ModuleNotFoundError as error:
 __all__ = ["CupelChatMiddleware"]
 
 
-class CupelChatMiddleware(ChatMiddleware):
+class CupelChatMiddleware(hooks.HistoryHook, ChatMiddleware):
     """Trims the messages sent to the chat client, at every call of a run. The session keeps all of them.
 
     Instructions, function tools and the schema of the response count. The rules are those of the client, unless
     `provider` is given. If the service keeps the conversation (`conversation_id`), nothing is dropped.
-
-    Args:
-        budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; `pin` is called with each `Message`.
     """
 
-    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, options, hook="agent-framework")
+    _framework = "agent-framework"
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Replace the messages of the call by those that fit. The run's own list is another one."""
         options = context.options or {}
         if not options.get("conversation_id"):
             client: Any = context.client
+            given = options.get("tools") or ()
+            tools = [each.to_json_schema_spec() if hasattr(each, "to_json_schema_spec") else each for each in given]
             context.messages = self._selector.send(
                 context.messages,
                 _ENTRIES,
-                model=model_called(options.get("model") or model_name_of(client), class_names(client)),
+                model=hooks.model_called(
+                    options.get("model") or hooks.model_name_of(client), hooks.class_names(client)
+                ),
                 system=str(options.get("instructions") or ""),
-                tools=[*_tools(options.get("tools") or ()), *response_tools(options.get("response_format"))],
+                tools=[*filter(is_mapping, tools), *hooks.response_tools(options.get("response_format"))],
                 conversation=None if context.session is None else context.session.session_id,
             )
         await call_next()
-
-
-def _tools(tools: Sequence[Any]) -> Iterator[Any]:
-    for tool in tools:
-        if isinstance(tool, dict):
-            yield tool
-        elif hasattr(tool, "to_json_schema_spec"):
-            yield tool.to_json_schema_spec()
 
 
 def _result(content: Content) -> MessagePart | None:
@@ -101,7 +79,7 @@ def _block(content: Content) -> dict[str, Any]:
     if content.type == "text_reasoning":
         return thought(content.text or "", content.protected_data)
     if content.type in ("data", "uri"):
-        return media_block(content.media_type)
+        return hooks.media_block(content.media_type)
     return text(as_json(content.to_dict()))
 
 
@@ -117,6 +95,9 @@ def _with_text(content: Content, shorter: str) -> Content:
     return made
 
 
-_ENTRIES = Entries(
-    of=lambda message: message.contents, result=_result, rest=_rest, copied=_copied, with_text=_with_text
+_ENTRIES = hooks.Entries(
+    of=attrgetter("contents"),
+    pieces=hooks.results_and_rest(attrgetter("contents"), _result, _rest),
+    copied=_copied,
+    with_text=_with_text,
 )

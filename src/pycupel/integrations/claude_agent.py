@@ -9,10 +9,10 @@ most windows. The hook is a plain function, so it needs nothing of the SDK.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from json import loads
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.fields import as_json, is_list, is_mapping
@@ -63,38 +63,38 @@ def shorten_tool_output(budget: int, *, counter: CounterLike = "auto", exclude: 
     async def hook(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:  # noqa: ARG001
         if event.get("hook_event_name") != "PostToolUse" or event.get("tool_name") in excluded:
             return {}
-        result = _Result(event.get("tool_response"), event.get("tool_name"), event.get("tool_input"), count)
-        if result.size() <= limit:
+        call = {"name": str(event.get("tool_name")), "arguments": event.get("tool_input")}
+        result = _Result(event.get("tool_response"), call, count)
+        if result.size(result.value) <= limit:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": result.within(limit)}}
 
     return hook
 
 
-class _Result:
-    """A result, and the versions of its long texts."""
+class _Result(NamedTuple):
+    """A result, the call that it answers, and what counts its tokens."""
 
-    def __init__(self, value: Any, tool: Any, arguments: Any, count: Callable[[str], int]) -> None:
-        self._value = value
-        self._call = {"name": str(tool), "arguments": arguments}
-        self._count = count
+    value: Any
+    call: dict[str, Any]
+    tokens_of: Callable[[str], int]
 
-    def size(self, value: Any = ...) -> int:
+    def size(self, value: Any) -> int:
         """Count a value as the model reads it: a text, or JSON."""
-        value = self._value if value is ... else value
-        return self._count(value if isinstance(value, str) else as_json(_without_files(value)))
+        return self.tokens_of(value if isinstance(value, str) else as_json(_mapped(value, _without_files)))
 
     def within(self, limit: int) -> Any:
         """Return a value of the same shape that fits, or else the closest there is."""
-        versions = {path: self._versions(text) for path, text in _texts(self._value)}
-        value, cap = self._value, limit
-        while versions and cap:
+        versions = {path: self._versions(text) for path, text in _texts(self.value)}
+        value, caps = self.value, [limit]
+        while caps[-1]:
+            caps.append(caps[-1] * 3 // 4)
+        for cap in caps if versions else ():
             # Every text may have as much as the longest, so the longest are the first to become shorter.
             chosen = {path: next((t for n, t in each if n <= cap), each[-1][1]) for path, each in versions.items()}
-            value = _with_texts(self._value, chosen)
+            value = _mapped(self.value, chosen.get)
             if self.size(value) <= limit:
                 return value
-            cap = cap * 3 // 4
         longest = _longest_list(value)
         while longest > _FEWEST:
             longest = max(_FEWEST, longest // 2)
@@ -105,8 +105,8 @@ class _Result:
 
     def _versions(self, text: str) -> list[tuple[int, str]]:
         """Return a text and its shorter versions with their tokens, the longest first, a stub last."""
-        item = ContextItem(text, self._count(text), kind="ToolOutput", metadata={"call": self._call})
-        context = ShortenContext([item], (), self._count)
+        item = ContextItem(text, self.tokens_of(text), kind="ToolOutput", metadata={"call": self.call})
+        context = ShortenContext([item], (), self.tokens_of)
         made = [item, *ByFormat().shorten(item, context), *Stub().shorten(item, context)]
         return [(each.tokens, each.content) for each in made]
 
@@ -117,12 +117,6 @@ class _Result:
                 with suppress(ValueError):
                     return loads(text)
         return value
-
-
-def _without_files(value: Any) -> Any:
-    if is_mapping(value):
-        return {key: "" if key in _ENCODED else _without_files(each) for key, each in value.items()}
-    return list(map(_without_files, value)) if is_list(value) else value
 
 
 def _inside(value: Any) -> Iterable[tuple[str | int, Any]]:
@@ -140,12 +134,17 @@ def _texts(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, str]]:
         yield from _texts(each, (*path, key))
 
 
-def _with_texts(value: Any, texts: Mapping[_Path, str], path: _Path = ()) -> Any:
+def _mapped(value: Any, changed: Callable[[_Path, Any], Any], path: _Path = ()) -> Any:
+    """Return a value of the same shape with other texts and numbers, by their paths and what they were."""
     if is_mapping(value):
-        return {key: _with_texts(each, texts, (*path, key)) for key, each in value.items()}
-    if is_list(value):
-        return [_with_texts(each, texts, (*path, n)) for n, each in enumerate(value)]
-    return texts.get(path, value)
+        return {key: _mapped(each, changed, (*path, key)) for key, each in value.items()}
+    return (
+        [_mapped(each, changed, (*path, n)) for n, each in enumerate(value)] if is_list(value) else changed(path, value)
+    )
+
+
+def _without_files(path: _Path, value: Any) -> Any:
+    return "" if _ENCODED.intersection(path[-1:]) else value
 
 
 def _longest_list(value: Any) -> int:

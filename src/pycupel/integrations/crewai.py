@@ -1,11 +1,8 @@
 """crewAI: trim the messages that an agent sends to its model.
 
-    agent = Agent(role=role, goal=goal, backstory=backstory, llm=CupelLLM(LLM("gpt-4o"), 8_000), tools=tools)
-
-The agent's executor keeps every message.
+agent = Agent(role=role, goal=goal, backstory=backstory, llm=CupelLLM(LLM("gpt-4o"), 8_000), tools=tools)
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -15,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import HistorySelector, HookOptions, class_names, model_called, response_tools
-from pycupel.tokens.limits import BudgetLike
+from pycupel.integrations import _history as hooks
+from pycupel.model.checks import wrong_type
+from pycupel.tokens.models import BudgetLike
 
 try:
     from crewai import BaseLLM
@@ -43,26 +41,24 @@ class CupelLLM(BaseLLM):
     _llm: Any = PrivateAttr()
     _selector: Any = PrivateAttr()
 
-    def __init__(self, llm: BaseLLM, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, llm: BaseLLM, budget: BudgetLike, **options: Unpack[hooks.HookOptions]) -> None:
+        if not isinstance(llm, BaseLLM):
+            raise wrong_type("llm", "a BaseLLM, such as LLM(...)", llm)
         super().__init__(model=llm.model, provider=llm.provider, stop=list(llm.stop), is_litellm=llm.is_litellm)
         self._llm = llm
-        self._selector = HistorySelector(budget, options, hook="crewai")
+        self._selector = hooks.HistorySelector(budget, options, hook="crewai")
 
-    def call(
-        self, messages: Any, tools: Any = None, callbacks: Any = None, available_functions: Any = None, **kwargs: Any
-    ) -> Any:
+    def call(self, messages: Any, tools: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Call the model with the trimmed messages."""
         sent = self._sent(messages, tools, kwargs)
         with self._called():
-            return self._llm.call(sent, tools, callbacks, available_functions, **kwargs)
+            return self._llm.call(sent, tools, *args, **kwargs)
 
-    async def acall(
-        self, messages: Any, tools: Any = None, callbacks: Any = None, available_functions: Any = None, **kwargs: Any
-    ) -> Any:
+    async def acall(self, messages: Any, tools: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Call the model with the trimmed messages."""
         sent = self._sent(messages, tools, kwargs)
         with self._called():
-            return await self._llm.acall(sent, tools, callbacks, available_functions, **kwargs)
+            return await self._llm.acall(sent, tools, *args, **kwargs)
 
     @contextmanager
     def _called(self) -> Generator[None]:
@@ -80,28 +76,13 @@ class CupelLLM(BaseLLM):
         agent = kwargs.get("from_agent")
         return self._selector.send_openai(
             messages,
-            model=model_called(self.model, [self.provider, *class_names(self._llm)]),
-            tools=[*(tools or ()), *response_tools(kwargs.get("response_model"))],
+            model=hooks.model_called(self.model, [self.provider, *hooks.class_names(self._llm)]),
+            tools=[*(tools or ()), *hooks.response_tools(kwargs.get("response_model"))],
             conversation=None if agent is None else str(agent.id),
         )
 
-    def supports_function_calling(self) -> bool:
-        """Whether the model takes tools."""
-        found = getattr(self._llm, "supports_function_calling", None)
-        return found is not None and found()
-
-    def supports_stop_words(self) -> bool:
-        """Whether the model takes stop words."""
-        return self._llm.supports_stop_words()
-
-    def supports_multimodal(self) -> bool:
-        """Whether the model takes images."""
-        return self._llm.supports_multimodal()
-
-    def get_context_window_size(self) -> int:
-        """Return the model's window."""
-        return self._llm.get_context_window_size()
-
-    def get_token_usage_summary(self) -> Any:
-        """Return what the model was asked and answered."""
-        return self._llm.get_token_usage_summary()
+    supports_function_calling = hooks.method_of("_llm", "supports_function_calling")
+    supports_stop_words = hooks.method_of("_llm", "supports_stop_words")
+    supports_multimodal = hooks.method_of("_llm", "supports_multimodal")
+    get_context_window_size = hooks.method_of("_llm", "get_context_window_size")
+    get_token_usage_summary = hooks.method_of("_llm", "get_token_usage_summary")

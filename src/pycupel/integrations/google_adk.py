@@ -1,38 +1,30 @@
 """Google's Agent Development Kit: trim the contents sent to the model of every agent of an app.
 
-    runner = Runner(app=App(name="helper", root_agent=agent, plugins=[CupelPlugin(8_000)]), session_service=sessions)
-
-The session keeps every event.
+runner = Runner(app=App(name="helper", root_agent=agent, plugins=[CupelPlugin(8_000)]), session_service=sessions)
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from types import NoneType
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
 from pycupel.fields import as_json
-from pycupel.integrations._history import (
-    Entries,
-    HistorySelector,
-    HookOptions,
-    class_names,
-    media_block,
-    model_called,
-)
+from pycupel.integrations import _history as hooks
 from pycupel.messages.overlay import read_results, with_result_texts
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
-from pycupel.tokens.limits import BudgetLike
+from pycupel.tokens.models import BudgetLike
 
 try:
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.models.llm_request import LlmRequest
     from google.adk.plugins.base_plugin import BasePlugin
-    from google.genai.types import Content, Part
+    from google.genai.types import Content, Part, Schema
+    from pydantic import TypeAdapter
 except ModuleNotFoundError as error:
     raise missing_library(error, "google-adk") from error
 
@@ -52,24 +44,25 @@ class CupelPlugin(BasePlugin):
         options: See `HookOptions`; `pin` is called with each `Content`.
     """
 
-    def __init__(self, budget: BudgetLike, *, name: str = "pycupel", **options: Unpack[HookOptions]) -> None:
+    def __init__(self, budget: BudgetLike, *, name: str = "pycupel", **options: Unpack[hooks.HookOptions]) -> None:
         super().__init__(name)
-        self._selector = HistorySelector(budget, options, hook="google-adk")
+        self._selector = hooks.HistorySelector(budget, options, hook="google-adk")
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
         """Replace the contents of the request, which ADK makes anew for each call, by those that fit."""
         if llm_request.previous_interaction_id:
             return
         contents, config = llm_request.contents, llm_request.config
+        output = config.response_json_schema or config.response_schema
         # The class tells the provider of a model that is called by an endpoint.
         agent = getattr(getattr(callback_context, "_invocation_context", None), "agent", None)
-        kinds = [*class_names(getattr(agent, "canonical_model", None)), llm_request.model]
+        kinds = [*hooks.class_names(getattr(agent, "canonical_model", None)), llm_request.model]
         llm_request.contents = self._selector.send(
             contents,
             _ENTRIES,
-            model=model_called(llm_request.model, kinds),
+            model=hooks.model_called(llm_request.model, kinds),
             system="\n\n".join(_texts(config.system_instruction)),
-            tools=[*map(_dumped, config.tools or ()), *_schemas(config)],
+            tools=[*map(_dumped, config.tools or ()), *hooks.response_tools(_schema(output))],
             pinned=_instructions(llm_request),
             conversation=f"{callback_context.session.id}/{callback_context.agent_name}",
         )
@@ -86,13 +79,9 @@ def _texts(instruction: Any) -> Iterator[str]:
         yield getattr(instruction, "text", None) or ""
 
 
-def _schemas(config: Any) -> Iterator[dict[str, Any]]:
-    """Return the schema of the output, which costs as much as a tool's."""
-    schema = config.response_json_schema or config.response_schema
-    if schema is not None:
-        # ADK takes a class, too.
-        is_class = hasattr(schema, "model_json_schema")
-        yield {"name": "response", "parameters": schema.model_json_schema() if is_class else _dumped(schema)}
+def _schema(output: Any) -> Any:
+    """Return the schema of the output as JSON. ADK takes one of Gemini's, JSON, or a type such as `list[Answer]`."""
+    return _dumped(output) if isinstance(output, (Schema, dict, NoneType)) else TypeAdapter(output).json_schema()
 
 
 def _dumped(value: Any) -> Any:
@@ -103,14 +92,11 @@ def _instructions(request: LlmRequest) -> list[int]:
     """Return the indices of instructions that ADK puts among the contents: in front, or before the question."""
     contents = request.contents
     static = getattr(request, "_static_instruction_prefix_end_index", None) or 0
-    asked = list(takewhile(lambda n: _is_said(contents[n]), reversed(range(len(contents)))))
+    # What the user or ADK says, and no tool.
+    said = [each.role == "user" and not any(part.function_response for part in _parts(each)) for each in contents]
+    asked = list(takewhile(said.__getitem__, reversed(range(len(contents)))))
     # A single question stays anyway.
     return [*range(static), *(asked if len(asked) > 1 else ())]
-
-
-def _is_said(content: Content) -> bool:
-    """Whether the user or ADK says something, and no tool."""
-    return content.role == "user" and all(part.function_response is None for part in _parts(content))
 
 
 def _parts(content: Content) -> list[Part]:
@@ -128,11 +114,6 @@ def _result(part: Part) -> MessagePart | None:
     return MessagePart("tool", blocks, (), response.id, response.name or "", failed=read.failed)
 
 
-def _with_text(part: Part, shorter: str) -> Part:
-    copy: Content = with_result_texts(Content(role="user", parts=[part]), {0: shorter})
-    return _parts(copy)[0]
-
-
 def _rest(content: Content, parts: Sequence[Part]) -> MessagePart:
     role: Any = "assistant" if content.role == "model" else "user"
     calls = [each.function_call for each in parts if each.function_call is not None]
@@ -148,14 +129,13 @@ def _block(part: Any) -> dict[str, Any]:
         return thought(said, signature.decode(errors="replace")) if part.thought and signature else text(said)
     media = part.inline_data or part.file_data
     if media is not None:
-        return media_block(media.mime_type)
+        return hooks.media_block(media.mime_type)
     return text(as_json(_dumped(part)))
 
 
-_ENTRIES = Entries(
+_ENTRIES = hooks.Entries(
     of=_parts,
-    result=_result,
-    rest=_rest,
+    pieces=hooks.results_and_rest(_parts, _result, _rest),
     copied=lambda content, parts: content.model_copy(update={"parts": parts}),
-    with_text=_with_text,
+    with_text=lambda part, shorter: with_result_texts(Content(role="user", parts=[part]), {0: shorter}).parts[0],
 )

@@ -1,12 +1,9 @@
 """Haystack: components that trim retrieved documents or a chat history to a token budget.
 
-    agent = Agent(chat_generator=CupelChatGenerator(generator, 8_000), tools=tools)
-    pipeline.add_component("fit", CupelDocumentSelector(4_000))
-
-Documents and messages themselves are not changed, and an agent's state keeps every message.
+agent = Agent(chat_generator=CupelChatGenerator(generator, 8_000), tools=tools)
+pipeline.add_component("fit", CupelDocumentSelector(4_000))
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -17,22 +14,13 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import (
-    UNKNOWN_MODEL,
-    HistorySelector,
-    HookOptions,
-    ModelInUse,
-    OnResult,
-    class_names,
-    model_in_use,
-    model_name_of,
-    select_documents,
-)
+from pycupel.integrations import _history as hooks
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 from pycupel.model import ContextBudget
+from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 from pycupel.tokens import CounterLike
-from pycupel.tokens.limits import BudgetLike
+from pycupel.tokens.models import BudgetLike
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -50,13 +38,7 @@ __all__ = ["CupelChatGenerator", "CupelDocumentSelector", "CupelMessageSelector"
 class CupelDocumentSelector:
     """Keeps the documents that fit into a budget, the best ones at both edges.
 
-    A pipeline with it can be saved if the options are numbers and names.
-
-    Args:
-        budget: The limits, or a number of tokens.
-        policy: Ranks and orders the documents: a policy, a pipeline, or the name of a preset.
-        counter: Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`.
-        on_selection: Called with each result, which has its report.
+    The arguments are those of `select_documents`. A pipeline with it can be saved if they are numbers and names.
     """
 
     def __init__(
@@ -64,19 +46,19 @@ class CupelDocumentSelector:
         budget: ContextBudget | int,
         policy: Policy | PresetName = "rag",
         counter: CounterLike = "auto",
-        on_selection: OnResult | None = None,
+        on_selection: hooks.OnResult | None = None,
     ) -> None:
         self.budget = budget
         self.policy: Policy | PresetName = policy
         self.counter = counter
         self.on_selection = on_selection
         # Fail here if an option is wrong, not in the first run.
-        select_documents((), budget, policy, counter)
+        hooks.select_documents((), budget, policy, counter)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
         """Return the selected documents, as `documents`."""
-        selected = select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)
+        selected = hooks.select_documents(documents, self.budget, self.policy, self.counter, self.on_selection)
         return {"documents": selected}
 
 
@@ -85,16 +67,12 @@ class CupelMessageSelector:
     """Trims a chat history to a budget, so that the provider accepts the rest. The order does not change.
 
     It does not see which model follows in the pipeline: name its `provider` and `model`, or put `CupelChatGenerator` in
-    the model's place. A pipeline with it can be saved if the options are numbers and names.
-
-    Args:
-        budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; `pin` is called with each `ChatMessage`.
+    the model's place. A pipeline with it can be saved if the options, see `HookOptions`, are numbers and names.
     """
 
-    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, budget: BudgetLike, **options: Unpack[hooks.HookOptions]) -> None:
         self._init_parameters = {"budget": budget, **options}
-        self._selector = HistorySelector(budget, options, hook="haystack")
+        self._selector = hooks.HistorySelector(budget, options, hook="haystack")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack saves it."""
@@ -118,10 +96,12 @@ class CupelChatGenerator:
         options: See `HookOptions`; `pin` is called with each `ChatMessage`.
     """
 
-    def __init__(self, chat_generator: Any, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, chat_generator: Any, budget: BudgetLike, **options: Unpack[hooks.HookOptions]) -> None:
+        if not hasattr(chat_generator, "run"):
+            raise wrong_type("chat_generator", "a chat generator", chat_generator)
         self.chat_generator = chat_generator
         self._init_parameters = {"budget": budget, **options}
-        self._selector = HistorySelector(budget, options, hook="haystack")
+        self._selector = hooks.HistorySelector(budget, options, hook="haystack")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack saves it."""
@@ -132,8 +112,7 @@ class CupelChatGenerator:
     def from_dict(cls, data: dict[str, Any]) -> CupelChatGenerator:
         """Load the component from what Haystack has saved."""
         deserialize_chatgenerator_inplace(data["init_parameters"])
-        generator: CupelChatGenerator = default_from_dict(cls, data)
-        return generator
+        return default_from_dict(cls, data)
 
     def warm_up(self) -> None:
         """Prepare the generator."""
@@ -143,33 +122,23 @@ class CupelChatGenerator:
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
         """Return the generator's replies to the trimmed messages, as `replies`."""
-        result: dict[str, Any] = self.chat_generator.run(**self._arguments(messages, tools, options))
-        return result
+        return self.chat_generator.run(**self._arguments(messages, tools, options))
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(self, messages: list[ChatMessage], tools: Any = None, **options: Any) -> dict[str, Any]:
         """Return the generator's replies to the trimmed messages, as `replies`."""
-        result: dict[str, Any] = await self.chat_generator.run_async(**self._arguments(messages, tools, options))
-        return result
+        return await self.chat_generator.run_async(**self._arguments(messages, tools, options))
 
     def _arguments(self, messages: list[ChatMessage], tools: Any, options: dict[str, Any]) -> dict[str, Any]:
         known = flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        selected = _selected(self._selector, messages, _model(self.chat_generator), [tool.tool_spec for tool in known])
+        model = hooks.model_in_use(hooks.class_names(self.chat_generator), hooks.model_name_of(self.chat_generator))
+        selected = _selected(self._selector, messages, model=model, tools=[tool.tool_spec for tool in known])
         return {"messages": selected, **({} if tools is None else {"tools": tools}), **options}
 
 
-def _selected(
-    selector: HistorySelector,
-    messages: Sequence[ChatMessage],
-    model: ModelInUse = UNKNOWN_MODEL,
-    tools: Sequence[Any] = (),
-) -> list[ChatMessage]:
+def _selected(selector: hooks.HistorySelector, messages: Sequence[ChatMessage], **request: Any) -> list[ChatMessage]:
     parts = [list(_parts_of(message)) for message in messages]
-    return selector.send_whole(messages, parts, model=model, tools=tools, with_texts=_with_texts)
-
-
-def _model(generator: Any) -> ModelInUse:
-    return model_in_use(class_names(generator), model_name_of(generator))
+    return selector.send_whole(messages, parts, with_texts=_with_texts, **request)
 
 
 def _parts_of(message: ChatMessage) -> Iterator[MessagePart]:

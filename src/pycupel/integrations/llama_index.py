@@ -1,12 +1,9 @@
 """LlamaIndex: trim an agent's or a chat engine's history, and the retrieved nodes of a query engine.
 
-    memory = CupelMemory(budget=8_000, llm=llm)
-    engine = index.as_query_engine(node_postprocessors=[CupelPostprocessor(budget=4_000)])
-
-The chat store keeps every message, and nodes are not changed.
+memory = CupelMemory(budget=8_000, llm=llm)
+engine = index.as_query_engine(node_postprocessors=[CupelPostprocessor(budget=4_000)])
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -15,18 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import (
-    HistorySelector,
-    ModelInUse,
-    OnResult,
-    class_names,
-    media_block,
-    model_in_use,
-    openai_call,
-    role_named,
-    select_documents,
-)
-from pycupel.messages.providers._writing import Call, MessagePart, text, thought
+from pycupel.integrations import _history as hooks
+from pycupel.messages.providers._writing import Call, MessagePart, openai_call, role_named, text, thought
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
@@ -39,8 +26,6 @@ except ModuleNotFoundError as error:
 
 __all__ = ["CupelMemory", "CupelPostprocessor"]
 
-_MEDIA = frozenset({"image", "audio", "video", "document"})
-
 
 class CupelMemory(BaseChatStoreMemory):
     """A memory whose `get` returns what fits. The chat store keeps every message, and `get_all` returns them.
@@ -48,6 +33,8 @@ class CupelMemory(BaseChatStoreMemory):
     The rules are those of `llm`, unless the options name a provider. What an agent does within one run is not yet in
     the memory: leave room for it, and for the reply.
     """
+
+    model_config = hooks.NO_OTHER_FIELDS
 
     budget: Any
     """The limits, or a number of tokens, as for `select_messages`."""
@@ -61,15 +48,16 @@ class CupelMemory(BaseChatStoreMemory):
     tools: list[Any] = Field(default_factory=list, exclude=True)
     """The agent's tools, whose definitions are sent beside the messages."""
 
-    options: Any = Field(default_factory=dict, exclude=True)
+    options: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """See `HookOptions`; `pin` is called with each `ChatMessage`."""
 
-    _selector: HistorySelector = PrivateAttr()
+    _selector: hooks.HistorySelector = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the options."""
         super().model_post_init(context)
-        self._selector = HistorySelector(self.budget, self.options, hook="llama-index")
+        options: Any = self.options
+        self._selector = hooks.HistorySelector(self.budget, options, hook="llama-index")
 
     @classmethod
     def class_name(cls) -> str:
@@ -101,19 +89,16 @@ class CupelMemory(BaseChatStoreMemory):
         return self._selected(await self.aget_all())
 
     def _selected(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        metadata = getattr(self.llm, "metadata", None)
         return self._selector.send_whole(
             messages,
             [[_part_of(message)] for message in messages],
-            model=_model(self.llm),
+            model=hooks.model_in_use(hooks.class_names(self.llm), getattr(metadata, "model_name", None)),
             system=self.system,
             tools=[_definition(tool) for tool in self.tools],
             conversation=self.chat_store_key,
             with_texts=_with_texts,
         )
-
-
-def _model(llm: Any) -> ModelInUse:
-    return model_in_use(class_names(llm), getattr(getattr(llm, "metadata", None), "model_name", None))
 
 
 def _definition(tool: Any) -> Any:
@@ -145,32 +130,15 @@ def _blocks(message: ChatMessage) -> Iterator[dict[str, Any]]:
         kind = block.block_type
         if kind == "thinking":
             yield thought(block.content or "", block.additional_information.get("signature"))
-        elif kind in _MEDIA:
-            yield media_block(kind)
+        elif kind in hooks.MEDIA:
+            yield hooks.media_block(kind)
         elif kind not in ("tool_call", "cache"):
             content = getattr(block, "text", None) or getattr(block, "content", "")
             yield text(content if isinstance(content, str) else block.model_dump_json())
 
 
-class CupelPostprocessor(BaseNodePostprocessor):
-    """Keeps the retrieved nodes that fit, the best ones at both edges."""
-
-    budget: Any
-    """The limits, or a number of tokens."""
-
-    policy: Any = "rag"
-    """Ranks and orders the nodes: a policy, a pipeline, or the name of a preset."""
-
-    counter: Any = "auto"
-    """Counts tokens: a function from str to int, or a name for `pycupel.tokens.get_counter`."""
-
-    on_selection: OnResult | None = None
-    """Called with each result, which has its report."""
-
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
-        """Check the options."""
-        # Fail here if an option is wrong, not in the first query.
-        select_documents((), self.budget, self.policy, self.counter)
+class CupelPostprocessor(hooks.DocumentHook, BaseNodePostprocessor):
+    """Keeps the retrieved nodes that fit, the best ones at both edges. Its fields are those of `select_documents`."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -182,4 +150,4 @@ class CupelPostprocessor(BaseNodePostprocessor):
         nodes: list[NodeWithScore],
         query_bundle: QueryBundle | None = None,  # noqa: ARG002
     ) -> list[NodeWithScore]:
-        return select_documents(nodes, self.budget, self.policy, self.counter, self.on_selection)
+        return self._selected(nodes)

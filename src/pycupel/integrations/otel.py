@@ -3,24 +3,14 @@
     CupelInstrumentor().instrument()
 
 records every `select`, `Pipeline.run` and `select_messages` of the process; a `CupelOtelTraceCollector` records the
-runs that it is passed to.
-
-    cupel.pipeline
-    ├── cupel.stage.classify
-    ├── cupel.stage.score
-    ├── cupel.stage.deduplicate
-    ├── cupel.stage.slice
-    └── cupel.stage.place
-
-A selection from a chat history is one span, `cupel.messages`.
-
-Only `opentelemetry-api` is needed. The attributes are those of the specification, which calls them pre-stable.
+runs that it is passed to. A run is `cupel.pipeline` with a span for each stage, a selection from a chat history one
+span, `cupel.messages`. The attributes are those of the specification, which calls them pre-stable.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from time import perf_counter_ns, time_ns
 from typing import Any, Literal, cast
@@ -35,13 +25,12 @@ from pycupel.diagnostics import (
     TraceCollector,
     TraceEvent,
 )
-from pycupel.diagnostics.collector import collector_factories
-from pycupel.diagnostics.observers import MessagesRun
+from pycupel.diagnostics.collector import MessagesRun, collector_factories
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import missing_library
 from pycupel.model import ContextBudget
-from pycupel.model.checks import NamedEnum, checked_choice, checked_str, wrong_type
+from pycupel.model.checks import NamedEnum, checked_name, checked_str, wrong_type
 from pycupel.model.item import version_mark
 
 try:
@@ -121,22 +110,13 @@ class CupelOtelTraceCollector(TraceCollector):
 
     __slots__ = ("_tracer", "tracer_name", "tracer_provider", "verbosity")
 
-    verbosity: CupelVerbosity
-    """How much is recorded."""
-
-    tracer_provider: TracerProvider | None
-    """The provider of the tracer; None for the global one."""
-
-    tracer_name: str
-    """The name of the instrumentation scope."""
-
     def __init__(
         self,
         verbosity: CupelVerbosity | Literal["StageOnly", "StageAndExclusions", "Full"],
         tracer_provider: TracerProvider | None = None,
         tracer_name: str = SOURCE_NAME,
     ) -> None:
-        self.verbosity = checked_choice("verbosity", verbosity, CupelVerbosity, InvalidArgumentError)
+        self.verbosity = checked_name("verbosity", verbosity, CupelVerbosity, InvalidArgumentError)
         if tracer_provider is not None and not callable(getattr(cast(Any, tracer_provider), "get_tracer", None)):
             raise wrong_type("tracer_provider", "a TracerProvider", tracer_provider)
         self.tracer_provider = tracer_provider
@@ -158,26 +138,17 @@ class CupelOtelTraceCollector(TraceCollector):
 
     def record_stage_event(self, event: TraceEvent, /) -> None:
         """Note the time at which the stage ended."""
-        run = self._current_run()
-        if run is not None:
+        if (run := self._current_run()) is not None:
             run.ends[event.stage] = run.now()
 
     def on_pipeline_completed(
-        self,
-        report: SelectionReport,
-        budget: ContextBudget,  # noqa: ARG002
-        snapshots: Sequence[StageTraceSnapshot],
-        /,
+        self, report: SelectionReport, _budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
         """End the span of the run, with a span for each stage."""
         self._end_run(snapshots, report, None)
 
     def on_pipeline_failed(
-        self,
-        error: BaseException,
-        budget: ContextBudget,  # noqa: ARG002
-        snapshots: Sequence[StageTraceSnapshot],
-        /,
+        self, error: BaseException, _budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
         """End the span of the run with an error, with a span for each completed stage."""
         self._end_run(snapshots, None, error)
@@ -224,16 +195,22 @@ class CupelOtelTraceCollector(TraceCollector):
         earliest = run.start
         for snapshot in snapshots:
             name = snapshot.stage.lower()
-            attributes = _stage_attributes(name, snapshot)
+            attributes: dict[str, str | int] = {
+                "cupel.stage.name": name,
+                "cupel.stage.item_count_in": snapshot.item_count_in,
+                "cupel.stage.item_count_out": snapshot.item_count_out,
+            }
             if with_exclusions:
                 attributes["cupel.exclusion.count"] = len(snapshot.excluded)
             end = run.ends.get(snapshot.stage, latest)
             start = max(earliest, end - int(snapshot.duration_ms * 1e6))
             span = run.tracer.start_span(f"cupel.stage.{name}", context, attributes=attributes, start_time=start)
-            if with_exclusions:
-                _add_events(span, "cupel.exclusion", map(_exclusion_attributes, snapshot.excluded), end)
-            if report is not None and self.verbosity is CupelVerbosity.FULL and snapshot.stage is PipelineStage.PLACE:
-                _add_events(span, "cupel.item.included", map(_included_attributes, report.included), end)
+            # Change these two when OpenTelemetry moves events from spans to logs.
+            for excluded in snapshot.excluded if with_exclusions else ():
+                span.add_event("cupel.exclusion", _exclusion_attributes(excluded), end)
+            is_full = self.verbosity is CupelVerbosity.FULL and snapshot.stage is PipelineStage.PLACE
+            for included in report.included if report is not None and is_full else ():
+                span.add_event("cupel.item.included", _included_attributes(included), end)
             span.end(end)
             earliest = end
 
@@ -256,33 +233,26 @@ class CupelInstrumentor:
         """Record from now on. A second call replaces the arguments of the first.
 
         Args:
-            tracer_provider: The provider of the tracer; by default the global one, even if it is set later.
+            tracer_provider: As for a `CupelOtelTraceCollector`.
             verbosity: How much is recorded of a pipeline.
             **ignored: What OpenTelemetry's agent passes to every instrumentor.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            InvalidArgumentError: there is no such verbosity.
         """
-        factory = _Factory(CupelOtelTraceCollector(verbosity, tracer_provider))
+        collector = _Instrumented(verbosity, tracer_provider)
         self.uninstrument()
-        collector_factories.append(factory)
+        collector_factories.append(collector)
 
     def uninstrument(self, **ignored: object) -> None:  # noqa: ARG002
         """Stop recording."""
-        collector_factories[:] = [each for each in collector_factories if not isinstance(each, _Factory)]
+        collector_factories[:] = [each for each in collector_factories if not isinstance(each, _Instrumented)]
 
 
-class _Factory:
-    """Returns one collector for all runs: it may observe many at once."""
+class _Instrumented(CupelOtelTraceCollector):
+    """A collector for all runs, which is its own factory: one may observe many at once."""
 
-    __slots__ = ("collector",)
-
-    def __init__(self, collector: CupelOtelTraceCollector) -> None:
-        self.collector = collector
+    __slots__ = ()
 
     def __call__(self) -> CupelOtelTraceCollector:
-        return self.collector
+        return self
 
 
 def _messages_attributes(run: MessagesRun) -> dict[str, str | int]:
@@ -313,44 +283,25 @@ def _is_dropped(span: Span) -> bool:
     return context.is_valid and not context.is_remote and not span.is_recording()
 
 
-def _stage_attributes(name: str, snapshot: StageTraceSnapshot) -> dict[str, str | int]:
-    return {
-        "cupel.stage.name": name,
-        "cupel.stage.item_count_in": snapshot.item_count_in,
-        "cupel.stage.item_count_out": snapshot.item_count_out,
-    }
-
-
 def _exclusion_attributes(excluded: ExcludedItem) -> dict[str, str | int]:
-    item, reason = excluded.item, excluded.reason
     return {
-        "cupel.exclusion.reason": reason_name(reason),
-        "cupel.exclusion.item_kind": item.kind.value,
-        "cupel.exclusion.item_tokens": item.tokens,
+        "cupel.exclusion.reason": reason_name(excluded.reason),
+        "cupel.exclusion.item_kind": excluded.item.kind.value,
+        "cupel.exclusion.item_tokens": excluded.item.tokens,
     }
 
 
 def _included_attributes(included: IncludedItem) -> dict[str, str | int | float]:
     item = included.item
-    attributes: dict[str, str | int | float] = {
-        "cupel.item.kind": item.kind.value,
-        "cupel.item.tokens": item.tokens,
-        "cupel.item.score": included.score,
-    }
+    attributes: dict[str, str | int | float] = {"cupel.item.kind": item.kind.value, "cupel.item.tokens": item.tokens}
+    attributes["cupel.item.score"] = included.score
     if version_mark(item) is not None and item.original_tokens is not None:
         attributes["cupel.item.original_tokens"] = item.original_tokens
     return attributes
 
 
-def _add_events(span: Span, name: str, events: Iterable[Mapping[str, str | int | float]], timestamp: int) -> None:
-    """Add span events. Change this when OpenTelemetry moves events from spans to logs."""
-    for attributes in events:
-        span.add_event(name, attributes, timestamp)
-
-
 def _record_error(span: Span, error: BaseException) -> None:
     """Record only the type: the text and the traceback of an exception may quote content (OT-10)."""
-    cls = type(error)
-    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     span.set_attribute("error.type", name)
     span.set_status(Status(StatusCode.ERROR, name))

@@ -1,36 +1,23 @@
 """Pydantic AI: trim an agent's history before it is sent to the model.
 
-    agent = Agent(model, capabilities=[CupelHistory(8_000)])
-
-The agent's history keeps every message.
+agent = Agent(model, capabilities=[CupelHistory(8_000)])
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 from pycupel.extras import missing_library
-from pycupel.integrations._history import (
-    UNKNOWN_MODEL,
-    HistorySelector,
-    HookOptions,
-    ModelInUse,
-    Request,
-    class_names,
-    media_block,
-    model_in_use,
-)
+from pycupel.integrations import _history as hooks
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
-from pycupel.tokens.limits import BudgetLike
 
 try:
-    from pydantic_ai import RunContext
+    from pydantic_ai import FunctionToolset, RunContext, Tool
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import (
         MULTI_MODAL_CONTENT_TYPES,
@@ -63,33 +50,38 @@ _FAILED = frozenset({"failed", "retried"})
 _RENDERERS = ("model_response_str", "model_response", "args_as_json_str")
 
 
-class CupelHistory(AbstractCapability[Any]):
+class CupelHistory(hooks.HistoryHook, AbstractCapability[Any]):
     """Trims the history sent to the model. The agent's own history, `all_messages()`, keeps everything.
 
     Before version 2.54, Pydantic AI stored what it sent, so there the history is cut, too.
 
     A request may have a system prompt, tool results and a user prompt at once. Each is kept or dropped on its own,
     and the request is copied if only some of it stays. Instructions, the definitions of tools and the schema of the
-    output count. The rules are those of the agent's model, unless `provider` is given.
-
-    Args:
-        budget: The limits, or a number of tokens, as for `select_messages`.
-        options: See `HookOptions`; `pin` is called with each `ModelMessage`.
+    output count. The rules are those of the agent's model, unless `provider` is given. With
+    `shorten=Shorten(recall=True)`, the agent gets a tool that gives shortened results back.
     """
 
-    def __init__(self, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
-        self._selector = HistorySelector(budget, options, hook="pydantic-ai")
+    _framework = "pydantic-ai"
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Return the tool that gives shortened results back, if it is asked for."""
+        definition = self._recall_definition()
+        if definition is None:
+            return None
+        name, description, parameters = definition.values()
+        return FunctionToolset([Tool.from_schema(self._recall, name, description, parameters, takes_ctx=True)])
+
+    def _recall(self, ctx: RunContext[Any], **arguments: Any) -> str:
+        parts = [part for message in ctx.messages for _, part in _pieces(message)]
+        return self._selector.recall(arguments, parts, model=_model_in_use(ctx.model))
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Return the request with the trimmed messages."""
-        messages = self.select(
-            request_context.messages,
-            model=request_context.model,
-            parameters=request_context.model_request_parameters,
-            conversation=ctx.conversation_id,
-        )
+        model, parameters = request_context.model, request_context.model_request_parameters
+        given, conversation = request_context.messages, ctx.conversation_id
+        messages = self.select(given, model=model, parameters=parameters, conversation=conversation)
         return dataclasses.replace(request_context, messages=messages)
 
     def select(
@@ -100,45 +92,28 @@ class CupelHistory(AbstractCapability[Any]):
         parameters: ModelRequestParameters | None = None,
         conversation: str | None = None,
     ) -> list[ModelMessage]:
-        """Return the messages to send. The last one stays, because it is what the model is asked now.
+        """Return the messages to send to the model, with the instructions and tools of the parameters beside them.
 
-        Args:
-            messages: The history.
-            model: The model that they are sent to.
-            parameters: The instructions and tools that are sent beside them.
-            conversation: The id of the conversation.
+        The last one stays, because it is what the model is asked now.
         """
-        pieces = [list(_pieces(message)) for message in messages]
-        selection = self._selector.select(
-            Request(
-                messages=messages,
-                parts=[[part for _, part in each] for each in pieces],
-                model=UNKNOWN_MODEL if model is None else _model(model),
-                system="" if parameters is None else _instructions(parameters),
-                tools=() if parameters is None else _tools(parameters),
-                pinned=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(pieces),
-                exclude=sorted({part.tool_name for message in messages for part in message.parts if _has_kind(part)}),
-                conversation=conversation,
-                with_texts=_with_texts,
-            )
+        beside: dict[str, Any] = {}
+        if parameters is not None:
+            instructions = [part.content for part in parameters.instruction_parts or ()]
+            beside = {"system": "\n\n".join([*instructions, _NOTE]), "tools": _tools(parameters)}
+        if model is not None:
+            beside["model"] = _model_in_use(model)
+        return self._selector.send(
+            messages,
+            _ENTRIES,
+            pinned=[n for n, message in enumerate(messages) if _is_lasting(message)] + _several(messages),
+            exclude=sorted({part.tool_name for message in messages for part in message.parts if _has_kind(part)}),
+            conversation=conversation,
+            **beside,
         )
-        selected: list[ModelMessage] = []
-        for (message, numbers), parts in zip(selection, pieces, strict=True):
-            if len(numbers) == len(parts):
-                selected.append(message)
-            elif numbers:
-                stay = {parts[number][0] for number in numbers}
-                rest: Any = [part for n, part in enumerate(message.parts) if n in stay]
-                selected.append(dataclasses.replace(message, parts=rest))
-        return selected
 
 
-def _model(model: Model) -> ModelInUse:
-    return model_in_use([model.system, *class_names(model)], model.model_name)
-
-
-def _instructions(parameters: ModelRequestParameters) -> str:
-    return "\n\n".join((*(part.content for part in parameters.instruction_parts or ()), _NOTE))
+def _model_in_use(model: Model) -> hooks.ModelInUse:
+    return hooks.model_in_use([model.system, *hooks.class_names(model)], model.model_name)
 
 
 def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
@@ -153,16 +128,16 @@ def _tools(parameters: ModelRequestParameters) -> list[dict[str, Any]]:
     return tools
 
 
-def _several(pieces: Sequence[Sequence[tuple[int, MessagePart]]]) -> list[int]:
+def _several(messages: Sequence[ModelMessage]) -> list[int]:
     """Return the index of the last message, if it asks several things at once. A single one stays anyway.
 
     A message that is pinned now and not in the next call would make the next selection start from the beginning.
     """
-    asked = pieces[-1] if pieces else ()
+    asked = _pieces(messages[-1]) if messages else ()
     # The system prompts of the first message stay, and of those that follow, the newest.
-    roles = [part.role for _, part in asked if part.role != "system" or len(pieces) > 1]
+    roles = [part.role for _, part in asked if part.role != "system" or len(messages) > 1]
     is_one_thing = {*roles} <= {"tool"} or ("tool" not in roles and len({*roles}) == len(roles))
-    return [] if is_one_thing else [len(pieces) - 1]
+    return [] if is_one_thing else [len(messages) - 1]
 
 
 def _is_lasting(message: ModelMessage) -> bool:
@@ -173,16 +148,6 @@ def _is_lasting(message: ModelMessage) -> bool:
 def _has_kind(part: Any) -> bool:
     """Whether the call or the result is of a kind that the library itself reads."""
     return bool(getattr(part, "tool_kind", None))
-
-
-def _pieces(message: ModelMessage) -> Iterator[tuple[int, MessagePart]]:
-    """Return the content of a message, with the indices of its parts. A whole response is one piece."""
-    if isinstance(message, ModelResponse):
-        yield 0, _response(message)
-        return
-    # Results come first, as providers require.
-    for n, part in sorted(enumerate(message.parts), key=lambda each: not _is_result(each[1])):
-        yield n, _request_part(part)
 
 
 def _is_result(part: Any) -> bool:
@@ -204,21 +169,11 @@ def _request_part(part: Any) -> MessagePart:
     return MessagePart(_ROLES.get(part.part_kind, "system"), list(map(_block, content)))
 
 
-def _with_texts(message: ModelMessage, texts: Mapping[int, str]) -> ModelMessage:
-    """Copy a message with other texts for some results."""
-    parts: list[Any] = list(message.parts)
-    results = [n for n, part in enumerate(parts) if _is_result(part)]
-    for number, shorter in texts.items():
-        n = results[number]
-        parts[n] = dataclasses.replace(parts[n], content=shorter)
-    return dataclasses.replace(message, parts=parts)
-
-
-def _response(message: ModelResponse) -> MessagePart:
-    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+def _response(parts: Sequence[Any]) -> MessagePart:
+    calls = [part for part in parts if isinstance(part, ToolCallPart)]
     return MessagePart(
         "assistant",
-        [_block(part) for part in message.parts if not isinstance(part, ToolCallPart)],
+        [_block(part) for part in parts if not isinstance(part, ToolCallPart)],
         [Call(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in calls],
     )
 
@@ -232,7 +187,7 @@ def _block(value: Any) -> dict[str, Any]:
     if isinstance(value, MULTI_MODAL_CONTENT_TYPES):
         # "image/png" for what is there, "image-url" for what is elsewhere.
         kind = re.split("[/-]", value.media_type if isinstance(value, BinaryContent) else value.kind)[0]
-        return media_block(kind)
+        return hooks.media_block(kind)
     return text(value if isinstance(value, str) else _text(value))
 
 
@@ -251,3 +206,20 @@ def _text(part: Any) -> str:
             return str(getattr(part, name)())
     content = getattr(part, "content", None)
     return content if isinstance(content, str) else ""
+
+
+def _pieces(message: ModelMessage) -> list[tuple[list[int], MessagePart]]:
+    """Return the content of a message. A whole response is one piece; of a request, each part is."""
+    if isinstance(message, ModelResponse):
+        return [(list(range(len(message.parts))), _response(message.parts))]
+    # Results come first, as providers require.
+    ordered = sorted(enumerate(message.parts), key=lambda each: not _is_result(each[1]))
+    return [([n], _request_part(part)) for n, part in ordered]
+
+
+_ENTRIES = hooks.Entries(
+    of=lambda message: message.parts,
+    pieces=_pieces,
+    copied=lambda message, parts: dataclasses.replace(message, parts=parts),
+    with_text=lambda part, shorter: dataclasses.replace(part, content=shorter),
+)

@@ -5,27 +5,20 @@
 `agent.messages` keeps every message, if no conversation manager drops some: pass a `NullConversationManager`.
 """
 
-# The library may be missing when types are checked.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Unpack
 
 from pycupel.extras import missing_library
 from pycupel.fields import as_json
-from pycupel.integrations._history import (
-    Entries,
-    HistorySelector,
-    HookOptions,
-    ModelInUse,
-    class_names,
-    media_block,
-    model_called,
-)
+from pycupel.integrations import _history as hooks
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
-from pycupel.tokens.limits import BudgetLike
+from pycupel.model.checks import wrong_type
+from pycupel.tokens.models import BudgetLike
 
 try:
     from strands.models import Model
@@ -33,8 +26,6 @@ except ModuleNotFoundError as error:
     raise missing_library(error, "strands") from error
 
 __all__ = ["CupelModel"]
-
-_MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
 class CupelModel(Model):
@@ -50,9 +41,11 @@ class CupelModel(Model):
         options: See `HookOptions`; `pin` is called with each message.
     """
 
-    def __init__(self, wrapped: Model, budget: BudgetLike, **options: Unpack[HookOptions]) -> None:
+    def __init__(self, wrapped: Model, budget: BudgetLike, **options: Unpack[hooks.HookOptions]) -> None:
+        if not isinstance(wrapped, Model):
+            raise wrong_type("wrapped", "a Model", wrapped)
         self.wrapped = wrapped
-        self._selector = HistorySelector(budget, options, hook="strands")
+        self._selector = hooks.HistorySelector(budget, options, hook="strands")
 
     def __getattr__(self, name: str) -> Any:
         """Return what the model has beside the methods of every model."""
@@ -70,17 +63,9 @@ class CupelModel(Model):
     def _supports_structured_output(self) -> bool:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.wrapped._supports_structured_output  # noqa: SLF001
 
-    def update_config(self, **model_config: Any) -> None:
-        """Change the model's settings."""
-        self.wrapped.update_config(**model_config)
-
-    def get_config(self) -> Any:
-        """Return the model's settings."""
-        return self.wrapped.get_config()
-
-    async def count_tokens(self, *args: Any, **kwargs: Any) -> int:
-        """Count as the model does."""
-        return await self.wrapped.count_tokens(*args, **kwargs)
+    update_config = hooks.method_of("wrapped", "update_config")
+    get_config = hooks.method_of("wrapped", "get_config")
+    count_tokens = hooks.method_of("wrapped", "count_tokens")
 
     def stream(
         self,
@@ -116,13 +101,12 @@ class CupelModel(Model):
         )
 
 
-def _model(model: Model) -> ModelInUse:
+def _model(model: Model) -> hooks.ModelInUse:
     config = model.get_config()
     name = config.get("model_id") if isinstance(config, dict) else None
-    found = model_called(name, class_names(model))
-    # Converse has Anthropic's rules: results in the message after the calls, and turns that alternate.
-    is_converse = found.provider is None and "BedrockModel" in class_names(model)
-    return found._replace(provider="anthropic") if is_converse else found
+    kinds = hooks.class_names(model)
+    # Bedrock has rules of its own for all models that it serves, Claude's among them; elsewhere Claude has its own.
+    return hooks.ModelInUse("converse", name) if "BedrockModel" in kinds else hooks.model_called(name, kinds)
 
 
 def _result(block: Any) -> MessagePart | None:
@@ -144,29 +128,20 @@ def _blocks(content: Sequence[Any]) -> Iterator[dict[str, Any]]:
         for kind, value in block.items():
             if kind == "text":
                 yield text(value)
+            elif kind == "reasoningContent" and "redactedContent" in value:
+                yield {"type": "redacted_thinking", "data": str(value["redactedContent"])}
             elif kind == "reasoningContent":
-                yield _thought(value)
-            elif kind in _MEDIA:
-                yield media_block(kind)
+                said = value.get("reasoningText") or {}
+                yield thought(said.get("text") or "", said.get("signature"))
+            elif kind in hooks.MEDIA:
+                yield hooks.media_block(kind)
             elif kind not in ("toolUse", "cachePoint"):
                 yield text(as_json(value))
 
 
-def _thought(value: Any) -> dict[str, Any]:
-    if "redactedContent" in value:
-        return {"type": "redacted_thinking", "data": str(value["redactedContent"])}
-    said = value.get("reasoningText") or {}
-    return thought(said.get("text") or "", said.get("signature"))
-
-
-def _with_text(block: Any, shorter: str) -> Any:
-    return {**block, "toolResult": {**block["toolResult"], "content": [{"text": shorter}]}}
-
-
-_ENTRIES = Entries(
-    of=lambda message: message["content"],
-    result=_result,
-    rest=_rest,
+_ENTRIES = hooks.Entries(
+    of=itemgetter("content"),
+    pieces=hooks.results_and_rest(itemgetter("content"), _result, _rest),
     copied=lambda message, content: {**message, "content": content},
-    with_text=_with_text,
+    with_text=lambda block, short: {**block, "toolResult": {**block["toolResult"], "content": [{"text": short}]}},
 )

@@ -42,11 +42,7 @@ _USAGE = (
 @sealed
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Counts the tokens of a text: `counter(text)`. The fields say how.
-
-    Raises:
-        TypeError: `function` or `batch` is not a function.
-    """
+    """Counts the tokens of a text: `counter(text)`. The fields say how."""
 
     function: Callable[[str], int]
     """The function that counts."""
@@ -72,12 +68,7 @@ class Counter:
             checked_callable("batch", "a function from a list of str to a list of int", self.batch)
 
     def __call__(self, text: str, /) -> int:
-        """Count the tokens of a text.
-
-        Raises:
-            InvalidArgumentError: the function returned a negative number.
-            TypeError: it did not return an int.
-        """
+        """Count the tokens of a text."""
         tokens = self.function(text)
         return tokens if tokens.__class__ is int and tokens >= 0 else self._checked(tokens)
 
@@ -109,9 +100,6 @@ class Counter:
         Args:
             counted: What this counter counted for the request.
             reported: What the provider reported for it; see `reported_tokens`.
-
-        Raises:
-            InvalidArgumentError: the two are too far apart to be for the same request, or not positive.
         """
         ours = checked_positive("counted", counted, InvalidArgumentError)
         theirs = checked_positive("reported", reported, InvalidArgumentError)
@@ -158,7 +146,6 @@ def get_counter(counter: CounterLike = "auto") -> Counter:
         `name` and `exact` say which.
 
     Raises:
-        TypeError: it is neither a name nor a function.
         InvalidArgumentError: there is no such encoding or model, or the function takes messages instead of a text.
         MissingExtraError: an encoding or one of OpenAI's models was asked for, and nothing that knows it is installed.
     """
@@ -240,13 +227,10 @@ def _named(given: str) -> Counter:
 
 
 def reported_tokens(usage: Any) -> int:
-    """Return the prompt tokens in a usage report from OpenAI, Anthropic or Gemini.
+    """Return the prompt tokens in a provider's report of what a request used.
 
     Args:
         usage: The `usage` or `usage_metadata` of a response, as an object or a dict.
-
-    Raises:
-        InvalidArgumentError: it has no count of prompt tokens.
     """
     for names in _USAGE:
         found = [usage.get(name) if hasattr(usage, "get") else getattr(usage, name, None) for name in names]
@@ -278,16 +262,5 @@ class _ItemFields(TypedDict, total=False):
 
 
 def item(content: str, *, counter: CounterLike = "auto", **fields: Unpack[_ItemFields]) -> ContextItem:
-    """Make a `ContextItem`, and count its tokens.
-
-    Args:
-        content: The text.
-        counter: Counts the tokens; anything that `get_counter` takes.
-        fields: The other fields of the item, such as `kind` or `priority`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such counter.
-        InvalidItemError: a field is invalid, such as an empty content.
-    """
+    """Make a `ContextItem`, and count its tokens."""
     return ContextItem(content, get_counter(counter)(checked_str("content", content)), **fields)

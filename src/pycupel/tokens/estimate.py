@@ -177,9 +177,6 @@ def estimate_tokens(text: str) -> int:
 
     Tuned to be a little too high rather than too low. Still, leave 5 % of a budget free: `docs/tokens.md` says
     how far off the estimate is, by language and kind of text.
-
-    Raises:
-        TypeError: text is not a str.
     """
     if text.__class__ is not str:
         checked_str("text", text)

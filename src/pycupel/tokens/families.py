@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError
@@ -97,21 +96,25 @@ def model_counter(model: str) -> Counter | None:
         if vocabulary is not None:
             return exact_counter(vocabulary)
         if family in _STAND_INS:
-            return _stand_in(family)
+            like = exact_counter(_STAND_INS[family])
+            name = f"{like.name} for {family}"
+            return Counter(like.function, name, like.version, margin_percent=MARGIN_PERCENT)
     except CupelError:
         # No installed package has the vocabulary.
         pass
-    return _estimate(family, model)
+    # Some models of a family have a tokenizer of their own.
+    estimate = ESTIMATES.get(vocabulary or "", ESTIMATES.get(family, _UNKNOWN))
+    if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
+        estimate = _CLAUDE_SINCE_4_7
+    return ESTIMATOR if estimate is _PLAIN else estimate.counter(family)
 
 
 @lru_cache(maxsize=64)
 def counter_for(model: str | None, typical: str | None) -> Counter:
-    """Return the counter for a model, or for a typical one if there is no model or it is unknown.
+    """Return the counter for a model, or for a typical one of its provider if there is no model or it is unknown.
 
-    Args:
-        model: The model's name, or None.
-        typical: A model of the same provider; None if it may be any provider's, as with messages in OpenAI's format. An
-            unknown name then does not determine the tokenizer, and the count is an estimate.
+    With neither, as for messages in OpenAI's format, an unknown name does not determine the tokenizer, and the count is
+    an estimate.
     """
     for name in (model, typical):
         found = None if name is None else model_counter(name)
@@ -124,53 +127,32 @@ def warm_up(model: str | None = None) -> None:
     """Load what counting for a model needs, so that the first request does not wait for it.
 
     Reading a vocabulary takes a tenth of a second to two seconds, by the package. Call it where your program starts.
-
-    Args:
-        model: The model's name, as `select_messages` takes it; None for calls without one.
-
-    Raises:
-        TypeError: model is not a str.
     """
     counter_for(model, None)("Some packages finish loading when they count their first text.")
 
 
-def _estimate(family: str, model: str) -> Counter:
-    """Return the estimate for a family, or for one of its models with its own tokenizer."""
-    estimate = ESTIMATES.get(vocabulary_of(model) or "", ESTIMATES.get(family, _UNKNOWN))
-    if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
-        estimate = _CLAUDE_SINCE_4_7
-    return ESTIMATOR if estimate is _PLAIN else estimate.counter(family)
-
-
 @lru_cache(maxsize=16)
 def exact_counter(encoding: str) -> Counter:
-    """Return a counter from a package that knows the encoding. If there is none, the error says how to install one.
+    """Return a counter from a package that knows the encoding. If there is none, the error says how to install one."""
+    # Imported when needed, as below: most of what tiktoken's module imports is for reading vocabularies.
+    from pycupel.tokens import exact  # noqa: PLC0415
 
-    Raises:
-        MissingExtraError: no package that knows the encoding is installed.
-    """
     try:
-        return _from("splintr", encoding)
+        function, version = exact.load_splintr(encoding)
     except CupelError as missing:
         if encoding not in ENCODINGS:
             raise
         try:
-            return _from("mistral" if encoding == "tekken" else "tiktoken", encoding)
+            if encoding == "tekken":
+                function, version = exact.load_mistral(encoding)
+            else:
+                from pycupel.tokens import tiktoken  # noqa: PLC0415
+
+                function, version = tiktoken.load_tiktoken(encoding)
         except CupelError as also_missing:
             missing.add_note(str(also_missing))
             raise missing from None
-
-
-def _from(module: str, encoding: str) -> Counter:
-    # Imported when needed: most of what they import is for reading vocabularies.
-    function, version = import_module(f"pycupel.tokens.{module}").load(encoding)
     return Counter(function, encoding, version, exact=True)
-
-
-def _stand_in(family: str) -> Counter:
-    vocabulary = _STAND_INS[family]
-    like = exact_counter(vocabulary)
-    return Counter(like.function, f"{vocabulary} for {family}", like.version, margin_percent=MARGIN_PERCENT)
 
 
 def best_counter() -> Counter:

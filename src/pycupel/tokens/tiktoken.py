@@ -14,15 +14,13 @@ import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
-from pycupel.values import sealed
+from pycupel.tokens.exact import Count
 
 _VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _PACKAGES = (
@@ -32,23 +30,8 @@ _PACKAGES = (
 )
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class _Count:
-    encoding: Any
-
-    def __call__(self, text: str, /) -> int:
-        """Count text that looks like a special token as plain text, as providers do."""
-        return len(self.encoding.encode_ordinary(text))
-
-
-def load(encoding: str) -> tuple[Callable[[str], int], str]:
-    """Return a function that counts the tokens of an encoding, and its version.
-
-    Raises:
-        MissingExtraError: tiktoken is not installed.
-        InvalidArgumentError: the encoding's vocabulary is not on this machine.
-    """
+def load_tiktoken(encoding: str) -> tuple[Callable[[str], int], str]:
+    """Return a function that counts the tokens of an encoding, and its version."""
     options = {"extra": "tiktoken", "package": "tiktoken", "purpose": f"counting {encoding} exactly"}
     tiktoken = load_extra("tiktoken", **options)
     definition = getattr(load_extra("tiktoken_ext.openai_public", **options), encoding)
@@ -56,7 +39,7 @@ def load(encoding: str) -> tuple[Callable[[str], int], str]:
     offline = FunctionType(definition.__code__, {**definition.__globals__, "load_tiktoken_bpe": _load_ranks})
     from importlib.metadata import version  # noqa: PLC0415 - it imports much, and the package may be missing
 
-    return _Count(tiktoken.Encoding(**offline())), f"tiktoken {version('tiktoken')}"
+    return Count(tiktoken.Encoding(**offline())), f"tiktoken {version('tiktoken')}"
 
 
 def _load_ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:

@@ -13,6 +13,7 @@ from pycupel.fields import field, filled, is_mapping
 from pycupel.kernels.order import descending
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.checks import argument_of, as_float, wrong_type
+from pycupel.scorers.fields import hint_range, rescaled
 from pycupel.scorers.fusing import finite_hints, fused_hints, scales_note
 from pycupel.text import describe, number_text
 from pycupel.values import sealed
@@ -21,6 +22,12 @@ _TEXTS = ("page_content", "content", "text")
 _ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")
 _PAIR = 2
+# What a dict has besides its content if it is a document, and if it is an item as JSON writes it; it may be both.
+_OF_DOCUMENTS = frozenset({"page_content", "text", "score", "retriever"})
+_OF_ITEMS = frozenset(
+    {"tokens", "pinned", "priority", "tags"}
+    | {"futureRelevanceHint", "future_relevance_hint", "originalTokens", "original_tokens"}
+)
 
 
 @sealed
@@ -50,13 +57,48 @@ class _Document(NamedTuple):
 def as_item(document: Any, where: str, count: Callable[[str], int]) -> ContextItem:
     """Read one document as an item, with its score as it is. `where` is what errors call it, such as `items[3]`.
 
-    A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp`, `key` and `retriever`,
-    LangChain's or Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an item.
-
-    Raises:
-        InvalidArgumentError: it has no text.
+    A document may be a string, a dict with a text and optionally `kind`, `score`, `timestamp`, `key`, `retriever` and
+    the fields of an item, LangChain's or Haystack's `Document`, LlamaIndex's `NodeWithScore`, an MCP resource, or an
+    item as JSON writes it.
     """
-    return document if isinstance(document, ContextItem) else _item(_read(document, where), where, count)
+    if type(document) is dict and not _OF_ITEMS.isdisjoint(cast(Any, document)):
+        return _with_fields(cast(Any, document), where, count)
+    return _item(_read(document, where), where, count)
+
+
+def is_document(row: Mapping[str, Any]) -> bool:
+    """Whether a dict that may be an item is a document. A message is not, although a part of one may have a text."""
+    return not _OF_DOCUMENTS.isdisjoint(row) and "role" not in row
+
+
+def _with_fields(row: dict[str, Any], where: str, count: Callable[[str], int]) -> ContextItem:
+    """Read a dict with fields of an item: an item, or a document that has its tokens or is pinned, for example."""
+    from pycupel.wire import from_dict  # noqa: PLC0415 - most documents have no such fields
+
+    tokens = row.get("tokens")
+    if is_document(row) or not isinstance(row.get("content"), str):
+        document = _item(_read(row, where), where, count if tokens is None else lambda _: tokens)
+        own = {key: row[key] for key in _OF_ITEMS.intersection(row)}
+        fields = {**own, "content": document.content, "tokens": document.tokens}
+    else:
+        document = None
+        fields = {**row, "tokens": count(row["content"]) if tokens is None else tokens}
+    try:
+        item = from_dict(ContextItem, fields)
+    except CupelError as error:
+        error.where = where
+        raise
+    if document is None:
+        return item
+    score = document.future_relevance_hint
+    return replace(
+        item,
+        kind=document.kind,
+        source=document.source,
+        metadata=document.metadata,
+        timestamp=document.timestamp,
+        future_relevance_hint=item.future_relevance_hint if score is None else score,
+    )
 
 
 def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> tuple[list[DocumentItem], tuple[str, ...]]:
@@ -64,15 +106,16 @@ def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> tup
 
     Scores become hints between 0 and 1: unchanged if all are in that range, else scaled to it; those of retrievers
     with different scales by their ranks.
-
-    Raises:
-        InvalidArgumentError: one of them has no text.
     """
     read: list[DocumentItem] = []
     for i, document in enumerate(documents):
         where = f"documents[{i}]"
         if isinstance(document, ContextItem):
-            item, text, key = _checked_item(document, where), document.content, document.metadata.get("key")
+            if document.tokens < 0:
+                tokens = number_text(document.tokens)
+                message = f"{where} has {tokens} tokens; a token count cannot be negative"
+                raise InvalidArgumentError(message, argument="documents", value=document.tokens)
+            item, text, key = document, document.content, document.metadata.get("key")
         else:
             found = _read(document, where)
             item, text, key = _item(found, where, count), found.text, found.key
@@ -80,7 +123,7 @@ def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> tup
     items = [each.item for each in read]
     scores = finite_hints(items)
     fused = fused_hints(items, scores)
-    hints: Sequence[float | None] = _scaled(scores) if fused is None else fused
+    hints: Sequence[float | None] = rescaled(scores, *hint_range(scores)) if fused is None else fused
     for i, each in enumerate(read):
         # An item keeps its hint, unless it cannot be compared with the others.
         if scores[i] is not None and hints[i] != scores[i] and (fused is not None or documents[i] is not each.item):
@@ -144,7 +187,7 @@ def _read(document: Any, where: str) -> _Document:
 
 def _without_text(document: Any, where: str) -> InvalidArgumentError:
     message = f"{where} has no text: {_ANY_TEXT} must be a string, in {describe(document)}"
-    if isinstance(document, tuple) and len(document) == _PAIR:  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(document, tuple | list) and len(document) == _PAIR:  # pyright: ignore[reportUnknownArgumentType]
         # Only the caller knows whether the number is a score or a distance.
         message = (
             f"{where} is a pair of a document and something else; put a score into a hint: pass a dict with text and "
@@ -155,12 +198,16 @@ def _without_text(document: Any, where: str) -> InvalidArgumentError:
 
 
 def _metadata(document: Any) -> dict[str, Any]:
-    """Return what a document says about itself, as far as it can be written to a file, and its retriever."""
+    """Return what a document says about itself, as far as that can be written, with its retriever and source."""
     found = filled(document, "metadata", "meta")
     given: Mapping[Any, Any] = found if is_mapping(found) else {}
     metadata = {key: each for key, each in given.items() if isinstance(key, str) and _is_plain(each)}
-    retriever = field(document, "retriever")
-    return metadata if retriever is None else {**metadata, "retriever": retriever}
+    # What a dict has beside its text: the first for scores of several retrievers, the second for quotas.
+    for name in ("retriever", "source"):
+        value = field(document, name)
+        if value is not None and _is_plain(value):
+            metadata.setdefault(name, value)
+    return metadata
 
 
 def _is_plain(value: Any) -> bool:
@@ -179,16 +226,6 @@ def _key(value: Any, where: str) -> str:
         ) from error
 
 
-def _checked_item(item: ContextItem, where: str) -> ContextItem:
-    if item.tokens < 0:
-        raise InvalidArgumentError(
-            f"{where} has {number_text(item.tokens)} tokens; a token count cannot be negative",
-            argument="documents",
-            value=item.tokens,
-        )
-    return item
-
-
 def _number(value: Any, where: str) -> float | None:
     """Read a score; None for NaN, which some retrievers return for what they could not compare."""
     number = None if value is None else as_float(f"the score of {where}", value)
@@ -205,17 +242,6 @@ def _as_time(value: Any, where: str) -> datetime | None:
         return datetime.fromisoformat(value)
     except ValueError:
         raise InvalidArgumentError(f"{name} must be {expected}, not {value!r}", argument=argument_of(where)) from None
-
-
-def _scaled(scores: Sequence[float | None]) -> list[float | None]:
-    """Turn scores into hints between 0 and 1: unchanged if all are in that range, else scaled to it."""
-    known = [score for score in scores if score is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
-    if low >= 0.0 and high <= 1.0:
-        return list(scores)
-    # Half of each, because the difference of two large scores may be infinite.
-    span = (high / 2 - low / 2) or 1.0
-    return [None if score is None else (score / 2 - low / 2) / span for score in scores]
 
 
 def _item(document: _Document, where: str, count: Callable[[str], int]) -> ContextItem:

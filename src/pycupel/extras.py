@@ -24,17 +24,7 @@ _HOOKS = {
 
 
 def load_extra(module: str, *, extra: str, package: str, purpose: str) -> Any:
-    """Import a module of an optional package.
-
-    Args:
-        module: The module to import.
-        extra: The extra of pycupel that installs the package.
-        package: The package's name on PyPI.
-        purpose: What needs the package, for the error.
-
-    Raises:
-        MissingExtraError: the package is not installed. Errors inside an installed package are raised as they are.
-    """
+    """Import a module of an optional package, which an extra of pycupel installs; `purpose` says what needs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

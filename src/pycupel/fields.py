@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -26,7 +26,13 @@ class ContentError(Exception):
         self.source = source
 
 
+MESSAGE_KEYS = ("messages", "contents", "input")
+"""Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
+
 _PLAIN: tuple[type, ...] = (str, bytes, int, float, list, tuple, dict)
+_SCALARS = frozenset({str, int, float, bool, bytes, type(None)})
+# Mistral's library has an object of this class where a field is missing.
+_UNSET = "Unset"
 
 
 def field(value: Any, key: str) -> Any:
@@ -65,8 +71,7 @@ def attribute(value: Any, name: str) -> Any:
         found = _extra_of(value).get(name)
     else:
         found = getattr(value, name, None)
-    # Mistral's library has an object of the class `Unset` where a field is missing.
-    return None if found is None or callable(found) or type(found).__name__ == "Unset" else found
+    return None if found is None or callable(found) or type(found).__name__ == _UNSET else found
 
 
 @lru_cache(maxsize=512)
@@ -84,20 +89,41 @@ def _extra_of(model: Any) -> dict[str, Any]:
     return extra or {}
 
 
-def present(value: Any, names: Iterable[str]) -> Iterable[str]:
-    """Return those of the names that an object may have as attributes."""
-    on_class = _on_pydantic_class(value.__class__)
-    if on_class is None:
-        return names
-    own, extra = value.__dict__, _extra_of(value)
-    return [name for name in names if name in own or name in on_class or name in extra]
+@lru_cache(maxsize=512)
+def _properties(cls: Any, names: frozenset[str]) -> list[str]:
+    """Return those of the names that a class of Pydantic models has beside its fields, except methods."""
+    here = [name for name in names if hasattr(cls, name) and name not in cls.__pydantic_fields__]
+    return [name for name in here if not callable(getattr(cls, name))]
 
 
-def members_of(value: Any) -> Any:
-    """Return the fields of an object as they are, not converted; a text if it has none."""
-    if _on_pydantic_class(value.__class__) is None:
-        return as_plain(value)
-    return {**value.__dict__, **_extra_of(value)}
+def as_data(value: Any, names: frozenset[str]) -> Any:
+    """Convert Pydantic models, and those inside lists and dicts, to dicts of their fields that are not None.
+
+    Objects of other classes stay, because nobody knows their fields.
+
+    Args:
+        value: A model, or what may have some inside.
+        names: What is also read from a model if it is a property or a constant of its class.
+    """
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    if kind is list:
+        return [as_data(each, names) for each in value]
+    if kind is dict:
+        return {name: each if each.__class__ in _SCALARS else as_data(each, names) for name, each in value.items()}
+    if isinstance(value, str):
+        # An enumeration, or a text of LangChain's, which can also be called.
+        return str.__str__(value)
+    if _on_pydantic_class(kind) is None:
+        return value
+    members = {**value.__dict__, **_extra_of(value)}
+    members |= {name: attribute(value, name) for name in _properties(kind, names)}
+    return {
+        name: each if each.__class__ in _SCALARS else as_data(each, names)
+        for name, each in members.items()
+        if each is not None and type(each).__name__ != _UNSET
+    }
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import refuse_class, wrong_type
-from pycupel.values import record_repr
+from pycupel.model.checks import find_name, refuse_class, wrong_type
+from pycupel.values import record_repr, sealed
 
 __all__ = [
     "Placer",
@@ -185,6 +186,16 @@ class SliceOutcome(NamedTuple):
 # Everything below is internal.
 
 
+@sealed
+@dataclass(frozen=True, slots=True)
+class NoShortener:
+    """Makes no versions. A policy with it, `shorten="none"`, never shortens, whatever the default is."""
+
+    def shorten(self, _item: ContextItem, _context: ShortenContext, /) -> tuple[()]:
+        """Return none."""
+        return ()
+
+
 def checked_scorer(name: str, value: Any) -> Scorer:
     """Check that a value has a method `score`."""
     scorer: Scorer = _checked(name, value, "score", "a scorer: an object with score(item, all_items)")
@@ -204,7 +215,9 @@ def checked_placer(name: str, value: Any) -> Placer:
 
 
 def checked_shortener(name: str, value: Any) -> Shortener:
-    """Check that a value has a method `shorten`."""
+    """Check that a value has a method `shorten`, or is "none"."""
+    if find_name(value, ("none",)):
+        return NoShortener()
     shortener: Shortener = _checked(name, value, "shorten", "a shortener: an object with shorten(item, context)")
     return shortener
 

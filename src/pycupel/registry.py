@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError
 from pycupel.model.checks import checked_str, name_key, wrong_type
+from pycupel.protocols import NoShortener
 from pycupel.scorers.decay import checked_clock
 from pycupel.text import clip, quantity, quoted, shortened
 from pycupel.values import is_equal
@@ -60,16 +61,8 @@ class Registry(Mapping[str, Any]):
         A strategy can be written to a file only if its class is registered; a function is enough for reading.
         Registering the same entry again under the same name is allowed.
 
-        Args:
-            name: The name, as it is written to files.
-            entry: The class or function; in `CLOCKS`, the clock itself.
-
-        Returns:
-            The entry.
-
         Raises:
             InvalidArgumentError: the name is taken, in this or another spelling.
-            TypeError: the entry is not a class or function; in `CLOCKS`, not a clock.
         """
         key = name_key(checked_str("name", name))
         try:
@@ -124,14 +117,7 @@ class Registry(Mapping[str, Any]):
         return len({*self._plug_ins(), *self._entries})
 
     def canonical_name(self, name: str) -> str | None:
-        """Return the registered spelling of a name, or None if there is no such name. Loads no plug-in.
-
-        Args:
-            name: The name, in any spelling.
-
-        Raises:
-            TypeError: it is not a str.
-        """
+        """Return the registered spelling of a name, or None if there is no such name. Loads no plug-in."""
         key = name_key(checked_str("name", name))
         if key in self._entries:
             return self._names[key]
@@ -140,11 +126,7 @@ class Registry(Mapping[str, Any]):
     def get_imported(self, name: str) -> Any:
         """Return the entry of a name, or None if a plug-in would have to be imported for it.
 
-        Args:
-            name: The name, in any spelling.
-
         Raises:
-            TypeError: it is not a str.
             KeyError: there is no such name.
         """
         key = name_key(checked_str("name", name))
@@ -306,6 +288,7 @@ SHORTENERS = Registry(
         "keyLines": "pycupel.shorten:KeyLines",
         "headAndTail": "pycupel.shorten:HeadAndTail",
         "stub": "pycupel.shorten:Stub",
+        "none": NoShortener,
     },
 )
 """The shorteners that policy files can name."""

@@ -32,7 +32,7 @@ _Value = TypeVar("_Value")
 _Class = TypeVar("_Class", bound=type[Any])
 _Error = Callable[..., ValueError]
 
-Check = Callable[[str, Any, _Error], Any]
+FieldCheck = Callable[[str, Any, _Error], Any]
 """Takes the name of a field, a value and the class of the error; returns the value, converted, or raises."""
 
 _MAX_MEMBERS = 3
@@ -74,7 +74,7 @@ def check_fields(value: Any, error: _Error) -> None:
 
 
 @lru_cache(maxsize=512)
-def _checks(cls: type[Any]) -> tuple[tuple[str, Check], ...]:
+def _checks(cls: type[Any]) -> tuple[tuple[str, FieldCheck], ...]:
     # Read once for a class: going through the metadata of its fields takes longer than most checks.
     return tuple((field.name, field.metadata["check"]) for field in fields(cls) if "check" in field.metadata)
 

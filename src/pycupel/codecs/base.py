@@ -76,14 +76,9 @@ def adapted(
     write: Callable[[Any], Any] = lambda value: value,
     **schema: Any,
 ) -> Codec:
-    """Return a codec that converts the values of another codec.
+    """Return a codec that converts the values that another codec reads and writes, and adds keywords to its schema.
 
-    Args:
-        codec: The other codec.
-        read: Converts a value that the other codec has read. A CupelError or TypeError that it raises is a mistake in
-            the document.
-        write: Converts a value to one that the other codec can write.
-        schema: Keywords to add to the other codec's schema.
+    A CupelError or TypeError that `read` raises is a mistake in the document.
     """
 
     def read_and_adapt(value: Any, context: Context) -> Any:

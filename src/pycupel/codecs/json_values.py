@@ -1,12 +1,16 @@
-"""Read the values of a text that is JSON or JSON lines, one at a time."""
+"""Read JSON or JSON lines, one value at a time, from files that may be compressed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, NamedTuple
+from typing import IO, Any, AnyStr, NamedTuple
 
-from pycupel.errors import DocumentError
+from pycupel.errors import DocumentError, InvalidArgumentError
 
 _DECODE = JSONDecoder().raw_decode
 _SPACE = " \t\r\n"
@@ -30,9 +34,6 @@ def read_values(lines: Iterable[str]) -> Iterator[Located]:
 
     A text that starts with `[` is one array. Otherwise, if its first line is a value, every line has to be one; if not,
     the whole text has to be.
-
-    Raises:
-        DocumentError: the text is not JSON; the message names line and column.
     """
     text = _Text(iter(lines))
     if not text.skip_space():
@@ -152,3 +153,75 @@ class _Text:
     def _column(self) -> int:
         last_break = self._held.rfind("\n", 0, self._at)
         return self._at - last_break if last_break >= 0 else self._before + self._at + 1
+
+
+# Files that may be compressed, according to their suffix.
+
+
+MAX_LINE = 256 * 1024 * 1024
+"""The longest line that is read, unless more is asked for: in bytes, or in characters of a text."""
+
+# Imported when needed: most files are not compressed.
+_OPENERS = {".xz": "lzma", ".gz": "gzip", ".bz2": "bz2"}
+
+
+def open_binary(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading its bytes, decompressed if its name ends with .gz, .bz2 or .xz."""
+    name = os.fspath(path)
+    opener = _opener(name) or open
+    opened: IO[bytes] = opener(name, "rb")
+    return opened
+
+
+def decompressed(file: IO[bytes], name: str) -> IO[bytes]:
+    """The bytes of a file that is open, decompressed according to its name as by `open_binary`."""
+    opener = _opener(name)
+    opened: IO[bytes] = file if opener is None else opener(file)
+    return opened
+
+
+def _opener(name: str) -> Any:
+    # Without pathlib, whose import takes as long as that of the whole model.
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122
+    if suffix == ".zst":
+        raise InvalidArgumentError(f"{name}: decompress it first, with `zstd -d`", argument="path", value=name)
+    return import_module(_OPENERS[suffix]).open if suffix in _OPENERS else None
+
+
+def limited_lines(file: IO[AnyStr], limit: int = MAX_LINE, first: int = 1) -> Iterator[AnyStr]:
+    """Read the lines of a file, of which the next one has the number `first`."""
+    number, most = first, min(limit, sys.maxsize - 1)
+    while line := file.readline(most + 1):
+        if len(line) > most:
+            raise DocumentError(
+                f"line {number:,} is longer than {most:,}, the limit for a line",
+                hint="Raise the limit with max_line= or --max-line if it has to be that long.",
+            )
+        yield line
+        number += 1
+
+
+@contextmanager
+def errors_naming(path: str) -> Generator[None]:
+    """Make a DocumentError that names the file of what is wrong with its bytes: damage, or a line without an end."""
+    try:
+        yield
+    except DocumentError as error:
+        error.path = path
+        raise
+    except Exception as error:
+        if is_damaged(error):
+            raise DocumentError(f"cannot be decompressed: {error}", path=path) from None
+        raise
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether an error means that a compressed file is corrupt, truncated, or not compressed at all."""
+    # By name, because the modules that define them are imported only for compressed files. The error of bz2 is an
+    # OSError, as others are, but not one of the system.
+    cls = type(error)
+    return (
+        (cls in {EOFError, OSError} and getattr(error, "errno", None) is None)
+        or cls.__name__ in {"LZMAError", "BadGzipFile"}
+        or cls.__module__ == "zlib"
+    )

@@ -19,8 +19,8 @@ from pycupel.model.checks import (
     wrong_type,
 )
 from pycupel.model.kind import ContextKind
-from pycupel.text import number_text, quoted, shortened
-from pycupel.values import FrozenDict, sealed
+from pycupel.text import number_text, quoted
+from pycupel.values import FrozenDict, record_repr, sealed
 
 
 def percent_of(tokens: int, percent: float) -> int:
@@ -68,7 +68,6 @@ class ContextBudget:
     """How many tokens a selection may use. Budgets are immutable, and checked when they are built.
 
     Raises:
-        TypeError: an argument has the wrong type.
         InvalidBudgetError: a number is out of range, or `reserved_slots` lists a kind twice.
     """
 
@@ -89,6 +88,8 @@ class ContextBudget:
 
     estimation_safety_margin_percent: float
     """How much of the budget to leave unused, in percent, because token counts are estimates."""
+
+    __repr__ = record_repr
 
     def __init__(
         self,
@@ -132,16 +133,7 @@ class ContextBudget:
 
     @classmethod
     def of(cls, budget: Any, name: str = "budget") -> ContextBudget:
-        """Return a budget as it is, or make one from a number of tokens.
-
-        Args:
-            budget: A budget or an int.
-            name: What an error calls the argument.
-
-        Raises:
-            TypeError: it is neither.
-            InvalidBudgetError: the number is negative.
-        """
+        """Return a budget as it is, or make one from a number of tokens. `name` is what an error calls it."""
         if isinstance(budget, cls):
             return budget
         if isinstance(budget, bool) or not hasattr(budget, "__index__"):
@@ -162,15 +154,7 @@ class ContextBudget:
         return target
 
     def effective(self, pinned_tokens: int = 0) -> ContextBudget:
-        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin.
-
-        Args:
-            pinned_tokens: The tokens of the pinned items.
-
-        Raises:
-            TypeError: `pinned_tokens` is not an int.
-            InvalidBudgetError: it is negative.
-        """
+        """The budget of the slicer, without pinned items, output reserve, reserved slots and safety margin."""
         margin = self.estimation_safety_margin_percent
         if pinned_tokens == 0 and not (self.output_reserve or self.reserved_slots or margin):
             return self
@@ -190,13 +174,7 @@ class ContextBudget:
     def resized(self, max_tokens: int, target_tokens: int | None = None) -> ContextBudget:
         """Make a budget of another size with the same reserves; the output reserve shrinks if the window requires it.
 
-        Args:
-            max_tokens: The new size of the window.
-            target_tokens: The new target; by default `max_tokens`.
-
-        Raises:
-            TypeError: an argument is not an int.
-            InvalidBudgetError: a number is negative, or the target exceeds the window.
+        The target is `max_tokens`, unless another one is given.
         """
         limit = checked_count("max_tokens", max_tokens, InvalidBudgetError)
         return ContextBudget(
@@ -221,10 +199,6 @@ class ContextBudget:
     def has_capacity(self) -> bool:
         """Whether the reserves leave any tokens free."""
         return self.unreserved_capacity > 0
-
-    def __repr__(self) -> str:
-        options = ", ".join(f"{f.name}={shortened(getattr(self, f.name), 300)}" for f in fields(self))
-        return f"ContextBudget({options})"
 
 
 # The slots of the class itself: `object.__setattr__` takes three times as long.
@@ -260,18 +234,7 @@ class ModelLimits(NamedTuple):
 
 
 def checked_limits(window: Any, input: Any = None, output: Any = None, *, path: str = "") -> ModelLimits:  # noqa: A002 - the field's name
-    """Return the limits of a model.
-
-    Args:
-        window: The tokens of a prompt and its reply together.
-        input: The tokens of a prompt; by default the window.
-        output: The tokens of a reply; None if that is unknown.
-        path: What an error writes before the names of the arguments, such as `models['x'].`.
-
-    Raises:
-        TypeError: a limit is not an int.
-        InvalidArgumentError: a limit is not positive, or exceeds the window.
-    """
+    """Return the limits of a model. `path` is what an error writes before a name, such as `models['x'].`."""
     whole = checked_positive(f"{path}window", window, InvalidArgumentError)
 
     def part(name: str, tokens: Any) -> int | None:

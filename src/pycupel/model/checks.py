@@ -71,7 +71,6 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {str(by_key[near[0]])!r}?" if near else ""
 
 
-_Choice = TypeVar("_Choice", bound=StrEnum)
 _Function = TypeVar("_Function")
 _Error = Callable[..., ValueError]
 
@@ -143,13 +142,10 @@ def _is_a(value: object, types: Any) -> bool:
 
 def checked_bool(name: str, value: Any) -> bool:
     """Check for a bool, or one of numpy's, which becomes a plain one."""
-    if isinstance(value, bool) or _is_numpy_bool(value):
+    given: object = value
+    if isinstance(given, bool) or (type(given).__module__ == "numpy" and type(given).__name__ in ("bool", "bool_")):
         return bool(value)
     raise wrong_type(name, "a bool", value)
-
-
-def _is_numpy_bool(value: object) -> bool:
-    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
 
 
 def checked_path(name: str, value: Any) -> str:
@@ -220,13 +216,11 @@ def as_float(name: str, value: Any) -> float:
         raise wrong_type(name, "a number", value) from None
 
 
-def checked_choice(name: str, value: Any, choices: type[_Choice], error: _Error) -> _Choice:
-    """Check for a member of a StrEnum, or its value in any spelling."""
-    return value if isinstance(value, choices) else checked_name(name, value, choices, error)
-
-
 def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = InvalidArgumentError) -> _Name:
-    """Check for one of a few names, in any spelling."""
+    """Check for one of a few names, or a member of an enumeration, in any spelling."""
+    if isinstance(known, type) and isinstance(value, known):
+        # Comparing spellings takes ten times as long.
+        return value
     # An iterator of names is needed twice: for the search, and for the error.
     names = list(known)
     found = find_name(checked_str(name, value), names)
@@ -268,6 +262,11 @@ def number(low: float | None = None, high: float | None = None, above: float | N
 def inside(**limits: float) -> Mapping[str, Any]:
     """Declare the limits of the numbers in a field, as arguments of `codecs.base.limited`."""
     return {"limits": limits}
+
+
+def function(expected: str) -> Mapping[str, Any]:
+    """Declare a function."""
+    return rule(lambda name, value: checked_callable(name, expected, value))
 
 
 SHARE = number(low=0.0, high=1.0)

@@ -41,7 +41,6 @@ class ContextItem:
     pipeline distinguishes items by identity.
 
     Raises:
-        TypeError: an argument has the wrong type.
         InvalidItemError: the content is empty, a kind or source is blank, or the timestamp has no time zone.
     """
 
@@ -167,11 +166,6 @@ def trusted_item(
     return item
 
 
-def trusted_items(rows: Iterable[tuple[Any, ...]]) -> list[ContextItem]:
-    """Build an item from each row of fields that have already been checked and converted."""
-    return [trusted_item(*row) for row in rows]
-
-
 class ScoredItem(NamedTuple):
     """An item with the score that a scorer gave it."""
 
@@ -275,10 +269,6 @@ def make_version(item: ContextItem, content: str, tokens: int, maker: str, units
         maker: How it was made, as a human-readable name.
         units: How much of the item's unique information the version has, in the shortener's units. Without it, the
             share of the tokens decides.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidItemError: the content is empty.
     """
     if not isinstance(cast(Any, item), ContextItem):
         raise wrong_type("item", "a ContextItem", item)

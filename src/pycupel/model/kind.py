@@ -13,7 +13,7 @@ from pycupel.values import hold, sealed
 # Most programs use a few short names; the limits are for programs that generate them.
 _MAX_CACHED = 1_000
 _MAX_CACHED_LENGTH = 64
-_MAX_LENGTH = 1_000
+MAX_LENGTH = 1_000
 
 
 @sealed
@@ -38,16 +38,7 @@ class _FoldedName:
 
     @classmethod
     def of(cls, value: Any, name: str = "value") -> Self:
-        """Return a value of this class as it is, or convert a string.
-
-        Args:
-            value: A name, or a str.
-            name: What an error calls the value, usually the caller's parameter.
-
-        Raises:
-            TypeError: the value is neither.
-            InvalidItemError: the string is empty, blank, or longer than 1,000 characters.
-        """
+        """Return a value of this class as it is, or convert a string. `name` is what an error calls it."""
         # Items name the same few kinds again and again, and looking one up is faster than folding its case.
         known: dict[str, Self] = cls._known
         if type(value) is str and value in known:
@@ -85,7 +76,6 @@ class ContextKind(_FoldedName):
     Kinds are compared without regard to ASCII case, even with plain strings.
 
     Raises:
-        TypeError: the value is not a str.
         InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
     """
 
@@ -115,7 +105,6 @@ class ContextSource(_FoldedName):
     Sources are compared without regard to ASCII case, even with plain strings.
 
     Raises:
-        TypeError: the value is not a str.
         InvalidItemError: the value is empty, blank, or longer than 1,000 characters.
     """
 
@@ -136,9 +125,9 @@ class ContextSource(_FoldedName):
 def _check_name(cls: type[_FoldedName], text: str, name: str) -> None:
     if not text.strip():
         raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=text)
-    if len(text) > _MAX_LENGTH:
+    if len(text) > MAX_LENGTH:
         raise InvalidItemError(
-            f"{cls.__name__} must not be longer than {_MAX_LENGTH} characters, but has {len(text)}",
+            f"{cls.__name__} must not be longer than {MAX_LENGTH} characters, but has {len(text)}",
             argument=argument_of(name),
             value=text,
         )

@@ -1,4 +1,13 @@
-"""The documents of items, budgets and reports, as dictionaries, JSON and JSON lines, with the specification's names."""
+"""Convert items, budgets and reports to and from dictionaries, JSON and JSON lines.
+
+    text = wire.dumps(report)
+    report = wire.loads(SelectionReport, text)
+
+A value that is written and read back equals the original, except NaN, which equals nothing, and messages that are
+objects of a library, which become dicts. Any other value for which that is impossible cannot be written. Timestamps are
+read to the microsecond. Unknown stages and reasons are kept; unknown keys are ignored unless `strict` is set; duplicate
+keys are rejected.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +62,8 @@ from pycupel.scorers.fields import MetadataTrustScorer
 from pycupel.text import quoted
 from pycupel.values import FrozenDict
 
+__all__ = ["dumps", "from_dict", "loads", "read_items", "to_dict", "write_items"]
+
 # Python accepts more forms than RFC 3339, some of them without a time zone.
 _is_rfc_3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
@@ -77,11 +88,11 @@ def _read_timestamp(value: Any, context: Context) -> datetime:
     raise must_be("a time with a time zone, like 2026-01-05T12:00:00Z", TEXT.read(value, context))
 
 
-def _write_timestamp(value: datetime, _: Context) -> str:
-    return value.isoformat().replace("+00:00", "Z")
-
-
-_TIMESTAMP = Codec(lambda: {"type": "string", "format": "date-time"}, _read_timestamp, _write_timestamp)
+_TIMESTAMP = Codec(
+    lambda: {"type": "string", "format": "date-time"},
+    _read_timestamp,
+    lambda value, _: value.isoformat().replace("+00:00", "Z"),
+)
 
 _TAGS = list_of(TEXT)
 
@@ -289,7 +300,6 @@ def to_dict(value: object, *, allow_nan: bool = False) -> dict[str, Any]:
         allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
 
     Raises:
-        TypeError: there is no wire format for the type of the value.
         DocumentError: a part cannot be written: NaN or an infinity without `allow_nan`, metadata that is not JSON or
             is nested more than 64 levels deep, or a lone surrogate. `path` says where.
     """
@@ -309,7 +319,6 @@ def from_dict(cls: type[_Value], data: Mapping[str, Any], *, strict: bool = Fals
         allow_nan: Accept NaN and infinities as numbers.
 
     Raises:
-        TypeError: there is no wire format for `cls`.
         DocumentError: the dictionary does not describe a valid value; `path` says what is wrong.
     """
     value: _Value = _codec("cls", cls, cls).read(data, Context(strict, allow_nan))
@@ -317,18 +326,7 @@ def from_dict(cls: type[_Value], data: Mapping[str, Any], *, strict: bool = Fals
 
 
 def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) -> str:
-    """Return a value as JSON.
-
-    Args:
-        value: Any value that `to_dict` accepts.
-        indent: The indent of each level; None for a single line.
-        allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
-
-    Raises:
-        TypeError: there is no wire format for the type of the value, or the indent is not an int.
-        InvalidArgumentError: the indent is negative or larger than 100.
-        DocumentError: a part cannot be written; `path` says where.
-    """
+    """Return a value as JSON, as `to_dict` does as a dictionary; on a single line, unless there is an indent."""
     spaces = None if indent is None else checked_count("indent", indent, InvalidArgumentError)
     if spaces is not None and spaces > _MAX_INDENT:
         raise InvalidArgumentError(f"indent must be at most {_MAX_INDENT}", argument="indent", value=spaces)
@@ -336,18 +334,7 @@ def dumps(value: object, *, indent: int | None = None, allow_nan: bool = False) 
 
 
 def loads(cls: type[_Value], text: str | bytes, *, strict: bool = False, allow_nan: bool = False) -> _Value:
-    """Return the value that a JSON text describes.
-
-    Args:
-        cls: The class of the value, as for `from_dict`.
-        text: The text, as a str or UTF-8 bytes.
-        strict: Reject unknown keys instead of ignoring them.
-        allow_nan: Accept NaN and infinities as numbers.
-
-    Raises:
-        TypeError: there is no wire format for `cls`, or the text is neither a str nor bytes.
-        DocumentError: the text is not JSON, or does not describe a valid value; `path` says what is wrong.
-    """
+    """Return the value that a JSON text, a str or UTF-8 bytes, describes, as `from_dict` does of a dictionary."""
     codec = _codec("cls", cls, cls)
     value: _Value = codec.read(parse_json(text), Context(strict, allow_nan))
     return value
@@ -371,18 +358,11 @@ def _codec(name: str, given: object, cls: Any) -> Codec:
 def read_items(
     stream: Iterable[str] | Iterable[bytes], *, strict: bool = False, allow_nan: bool = False
 ) -> Iterator[ContextItem]:
-    """Read items from JSON lines, one at a time. Blank lines are skipped.
+    """Read items from JSON lines, of an open file or another iterable, as they are needed. Blank lines are skipped.
 
-    Args:
-        stream: An open file, or any other iterable of lines.
-        strict: Reject unknown keys instead of ignoring them.
-        allow_nan: Accept NaN and infinities as numbers.
-
-    Returns:
-        An iterator that reads lines as items are needed.
+    The options are those of `from_dict`.
 
     Raises:
-        TypeError: the stream is a path, or not an iterable of lines.
         DocumentError: a line is not a valid item. `path` starts with the line number, like `line 3: tokens`.
     """
     lines = checked_iterable("stream", "an open file or another iterable of lines", stream)
@@ -390,18 +370,9 @@ def read_items(
 
 
 def write_items(stream: _TextStream, items: Iterable[ContextItem], *, allow_nan: bool = False) -> int:
-    """Write items as JSON lines, one at a time.
-
-    Args:
-        stream: A file that is open for writing text.
-        items: The items. An iterator is consumed as they are written.
-        allow_nan: Write NaN and infinities, which are not JSON, instead of rejecting them.
-
-    Returns:
-        The number of items written.
+    """Write items as JSON lines to a text file that is open, one at a time, and return how many they were.
 
     Raises:
-        TypeError: the stream cannot be written to, or one of the items is not a ContextItem.
         DocumentError: an item cannot be written. All items before it have been written, and no part of it.
     """
     if not hasattr(stream, "write"):

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pycupel.errors import InvalidArgumentError, PlacerContractError
-from pycupel.kernels.order import descending, indices_by_identity, u_shaped
+from pycupel.kernels.order import descending, indices_by_identity, maker, u_shaped
 from pycupel.model import ContextItem, ContextKind, ScoredItem
 from pycupel.model.checks import STRING, check_inner, checked_iterable, checked_str, one_of, or_none, rule
 from pycupel.model.item import split_scored
@@ -30,31 +30,35 @@ from pycupel.values import brief_repr, check_fields, hold, sealed
 __all__ = ["ChronologicalPlacer", "FramedPlacer", "PromptPlacer", "UShapedPlacer"]
 
 
+class Lineup(NamedTuple):
+    """What a placer puts into order."""
+
+    items: Sequence[ContextItem]
+    """The items."""
+
+    scores: Sequence[float]
+    """Their scores."""
+
+    positions: Sequence[int] | None = None
+    """Numbers that sort the items as in the input, for a placer that reads them."""
+
+
+make_lineup = maker(Lineup)
+
+
 class IndexedPlacer(ABC):
     """The base class of the built-in placers."""
 
     __slots__ = ()
 
     def place(self, scored_items: Sequence[ScoredItem], /) -> list[ContextItem]:
-        """Put items into order.
-
-        Args:
-            scored_items: The items with their scores; any `(item, score)` pairs.
-
-        Returns:
-            All the items in their final order.
-        """
+        """Put items into order."""
         items, scores = split_scored(scored_items)
-        return [items[i] for i in self._place_indices(items, scores)]
+        return [items[i] for i in self._place_indices(Lineup(items, scores))]
 
     @abstractmethod
-    def _place_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
-    ) -> list[int]:
-        """Return the order as indices of `items`.
-
-        `positions` are numbers that sort the items as in the input, for a placer that reads them.
-        """
+    def _place_indices(self, lineup: Lineup, /) -> list[int]:
+        """Return the order as indices of the items."""
 
     @property
     def _reads_positions(self) -> bool:
@@ -67,15 +71,18 @@ def reads_positions(placer: Any) -> bool:
     return _is_indexed(placer.__class__) and placer._reads_positions
 
 
-def place_by_index(
-    placer: Any, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None
-) -> list[int]:
-    """Run any placer, and return the order as indices.
+def place_by_index(placer: Any, lineup: Lineup, among: Sequence[int] | None = None) -> list[int]:
+    """Run any placer on all items, or on those with the given indices, and return the order as indices.
 
     A custom placer must return all the objects that it was given, in any order (SL-04).
     """
+    items, scores, positions = lineup
+    if among is not None:
+        own = None if positions is None else [positions[i] for i in among]
+        part = make_lineup(([items[i] for i in among], [scores[i] for i in among], own))
+        return [among[i] for i in place_by_index(placer, part)]
     if _is_indexed(placer.__class__):
-        order: list[int] = placer._place_indices(items, scores, positions)
+        order: list[int] = placer._place_indices(lineup)
         return order
     returned: Any = placer.place(tuple(map(ScoredItem, items, scores)))
     try:
@@ -119,11 +126,7 @@ _Undated = Literal["received", "position"]
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ChronologicalPlacer(IndexedPlacer):
-    """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter.
-
-    Raises:
-        InvalidArgumentError: `undated` is neither "received" nor "position".
-    """
+    """Oldest first, items without a timestamp last. Equal timestamps keep their order; scores do not matter."""
 
     undated: _Undated = field(default="received", metadata=one_of(_Undated))
     """What to do if no item has a timestamp.
@@ -142,19 +145,13 @@ class ChronologicalPlacer(IndexedPlacer):
         """Whether undated items are placed as in the input."""
         return self.undated == "position"
 
-    def _place_indices(
-        self,
-        items: Sequence[ContextItem],
-        scores: Sequence[float],  # noqa: ARG002 - only time counts
-        positions: Sequence[int] | None = None,
-        /,
-    ) -> list[int]:
-        """Return the order as indices of `items`: by time or, if no item has a timestamp, by position."""
-        stamps: list[Any] = [item.timestamp for item in items]
+    def _place_indices(self, lineup: Lineup, /) -> list[int]:
+        """Return the order as indices: by time or, if no item has a timestamp, by position."""
+        stamps: list[Any] = [item.timestamp for item in lineup.items]
         if all(stamps):
-            return sorted(range(len(items)), key=stamps.__getitem__)
-        if positions is not None and not any(stamps):
-            return sorted(range(len(items)), key=positions.__getitem__)
+            return sorted(range(len(stamps)), key=stamps.__getitem__)
+        if lineup.positions is not None and not any(stamps):
+            return sorted(range(len(stamps)), key=lineup.positions.__getitem__)
         # None does not compare with a datetime.
         timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
         return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]
@@ -168,14 +165,8 @@ class UShapedPlacer(IndexedPlacer):
     Models pay most attention to both ends. Pinned items have a score of 1.0 and are treated like any other.
     """
 
-    def _place_indices(
-        self,
-        items: Sequence[ContextItem],  # noqa: ARG002 - only scores count
-        scores: Sequence[float],
-        positions: Sequence[int] | None = None,  # noqa: ARG002
-        /,
-    ) -> list[int]:
-        return u_shaped(descending(scores))
+    def _place_indices(self, lineup: Lineup, /) -> list[int]:
+        return u_shaped(descending(lineup.scores))
 
 
 Picks = Callable[[ContextItem], object]
@@ -190,7 +181,6 @@ class FramedPlacer(IndexedPlacer):
     ones.
 
     Raises:
-        TypeError: an argument has the wrong type.
         InvalidArgumentError: a kind is both first and last, or placers are nested too deeply.
     """
 
@@ -233,29 +223,15 @@ class FramedPlacer(IndexedPlacer):
         """Whether an inner placer depends on the order of the input."""
         return reads_positions(self.inner) or (self.last_inner is not None and reads_positions(self.last_inner))
 
-    def _place_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
-    ) -> list[int]:
+    def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Put the first ones, then the rest as the inner placer says, then the last ones."""
+        items = lineup.items
         first, others = _picked(self._picks_first, items, range(len(items)))
         last, rest = _picked(self._picks_last, items, others)
         if len(rest) == len(items):
-            return place_by_index(self.inner, items, scores, positions)
-        end = last if self.last_inner is None else _placed(self.last_inner, last, items, scores, positions)
-        return [*first, *_placed(self.inner, rest, items, scores, positions), *end]
-
-
-def _placed(
-    placer: Placer,
-    indices: Sequence[int],
-    items: Sequence[ContextItem],
-    scores: Sequence[float],
-    positions: Sequence[int] | None,
-) -> list[int]:
-    """Let a placer order some of the items."""
-    own = None if positions is None else [positions[i] for i in indices]
-    order = place_by_index(placer, [items[i] for i in indices], [scores[i] for i in indices], own)
-    return [indices[i] for i in order]
+            return place_by_index(self.inner, lineup)
+        end = last if self.last_inner is None else place_by_index(self.last_inner, lineup, last)
+        return [*first, *place_by_index(self.inner, lineup, rest), *end]
 
 
 def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks:
@@ -300,10 +276,6 @@ class PromptPlacer(IndexedPlacer):
 
     The question is the newest message; if a message is the call's query, it is that one. Without documents or anything
     else beside the conversation, `inner` orders everything, and only the query or the one pinned message goes last.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: placers are nested too deeply.
     """
 
     inner: Placer = field(default=UShapedPlacer(), metadata=rule(checked_placer))
@@ -334,34 +306,26 @@ class PromptPlacer(IndexedPlacer):
         """Messages without a timestamp keep the order of the input."""
         return True
 
-    def _place_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], positions: Sequence[int] | None = None, /
-    ) -> list[int]:
+    def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Put the question last, and everything else before it."""
+        items = lineup.items
         kinds = {item.kind.key for item in items}
         if kinds.isdisjoint(_TALK_ONLY):
             # Most selections are documents alone.
-            return place_by_index(self.inner, items, scores, positions)
+            return place_by_index(self.inner, lineup)
         messages = [i for i, item in enumerate(items) if item.kind.key == _MESSAGE]
         talk_only = _TALK_ONLY.issuperset(kinds)
         framed = self._all_framed if talk_only else self._framed
-        question = self._question(messages, items, scores, positions, talk_only=talk_only) if messages else None
+        question = self._question(messages, lineup, talk_only=talk_only) if messages else None
         if question is None:
-            return place_by_index(framed, items, scores, positions)
+            return place_by_index(framed, lineup)
         rest = [i for i in range(len(items)) if i != question]
-        return [*_placed(framed, rest, items, scores, positions), question]
+        return [*place_by_index(framed, lineup, rest), question]
 
-    def _question(
-        self,
-        messages: Sequence[int],
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        positions: Sequence[int] | None,
-        *,
-        talk_only: bool,
-    ) -> int | None:
+    def _question(self, messages: Sequence[int], lineup: Lineup, *, talk_only: bool) -> int | None:
+        items = lineup.items
         asked = [i for i in messages if items[i].content == self.query]
         if not asked and talk_only:
             pinned = [i for i in messages if items[i].pinned]
             return pinned[0] if len(pinned) == 1 else None
-        return _placed(ChronologicalPlacer("position"), asked or messages, items, scores, positions)[-1]
+        return place_by_index(ChronologicalPlacer("position"), lineup, asked or messages)[-1]

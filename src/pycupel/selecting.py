@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, overload
 
 from pycupel.diagnostics import CollectorLike, SelectionReport
 from pycupel.model import ContextBudget, ContextItem
@@ -13,13 +13,30 @@ from pycupel.model.item import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
+from pycupel.scorers._traits import awaiting
 from pycupel.text import quantity
 from pycupel.values import sealed
 
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
     from pycupel.tokens.counters import CounterLike
 
+    class _Options(TypedDict, total=False):
+        """The other options of `select` and `aselect`."""
+
+        query: str | None
+        model: str | None
+        counter: CounterLike
+        shorten: Shortener | None
+        collector: CollectorLike | None
+
+
 __all__ = ["ContextResult", "ExplainedResult", "aselect", "select"]
+
+_Items: TypeAlias = Iterable[Any]
+_Budget: TypeAlias = ContextBudget | int | str
+_Policy: TypeAlias = Policy | PresetName
 
 _ITEMS = "an iterable of items or documents"
 _ITEMS_ONLY = frozenset({ContextItem})
@@ -53,6 +70,11 @@ class ContextResult:
     def total_tokens(self) -> int:
         """The tokens of the selected items."""
         return sum([item.tokens for item in self.items])
+
+    def _repr_html_(self) -> str:
+        from pycupel.render.notebook import result_html  # noqa: PLC0415 - for notebooks only
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         # Showing a result should not take longer than making it, so notes that nobody has read are not made for this.
@@ -94,38 +116,16 @@ class ExplainedResult(ContextResult):
 
 @overload
 def select(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
-    *,
-    query: str | None = None,
-    model: str | None = None,
-    counter: CounterLike = "auto",
-    shorten: Shortener | None = None,
-    explain: Literal[True],
-    collector: CollectorLike | None = None,
+    items: _Items, budget: _Budget, policy: _Policy = "chat", *, explain: Literal[True], **options: Unpack[_Options]
 ) -> ExplainedResult: ...
-
-
 @overload
 def select(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
-    *,
-    query: str | None = None,
-    model: str | None = None,
-    counter: CounterLike = "auto",
-    shorten: Shortener | None = None,
-    explain: bool = False,
-    collector: CollectorLike | None = None,
+    items: _Items, budget: _Budget, policy: _Policy = "chat", *, explain: bool = False, **options: Unpack[_Options]
 ) -> ContextResult: ...
-
-
 def select(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
+    items: _Items,
+    budget: _Budget,
+    policy: _Policy = "chat",
     *,
     query: str | None = None,
     model: str | None = None,
@@ -167,43 +167,21 @@ def select(
         ShortenerContractError: the shortener raised, or returned something other than shorter items.
         CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
     """
-    return _run(_prepare(items, budget, policy, model, counter, shorten, explain), query, collector)
+    return _run(*_prepare(items, budget, policy, model, counter, shorten, explain), query, collector)
 
 
 @overload
 async def aselect(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
-    *,
-    query: str | None = None,
-    model: str | None = None,
-    counter: CounterLike = "auto",
-    shorten: Shortener | None = None,
-    explain: Literal[True],
-    collector: CollectorLike | None = None,
+    items: _Items, budget: _Budget, policy: _Policy = "chat", *, explain: Literal[True], **options: Unpack[_Options]
 ) -> ExplainedResult: ...
-
-
 @overload
 async def aselect(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
-    *,
-    query: str | None = None,
-    model: str | None = None,
-    counter: CounterLike = "auto",
-    shorten: Shortener | None = None,
-    explain: bool = False,
-    collector: CollectorLike | None = None,
+    items: _Items, budget: _Budget, policy: _Policy = "chat", *, explain: bool = False, **options: Unpack[_Options]
 ) -> ContextResult: ...
-
-
 async def aselect(
-    items: Iterable[Any],
-    budget: ContextBudget | int | str,
-    policy: Policy | PresetName = "chat",
+    items: _Items,
+    budget: _Budget,
+    policy: _Policy = "chat",
     *,
     query: str | None = None,
     model: str | None = None,
@@ -215,114 +193,83 @@ async def aselect(
     """Select as `select` does, from the same arguments, for policies whose `SimilarityScorer` has an async `embed`.
 
     The embeddings are awaited once, before the selection, which takes no further time of the event loop than `select`.
-
-    Returns:
-        The selection; with `explain=True` an `ExplainedResult`, whose report is never None.
-
-    Raises:
-        CupelError: what `select` raises, and what `embed` raises.
+    What `embed` raises is raised.
     """
-    prepared = _prepare(items, budget, policy, model, counter, shorten, explain)
-    from pycupel.scorers._traits import awaiting  # noqa: PLC0415 - as the scorers that it looks for
-
-    scored = [item for item in prepared.candidates if not item.pinned and item.tokens >= 0]
-    pipeline = prepared.pipeline
+    pipeline, candidates, limits, notes, report = _prepare(items, budget, policy, model, counter, shorten, explain)
+    scored = [item for item in candidates if not item.pinned and item.tokens >= 0]
     scorer = await awaiting(pipeline.scorer if query is None else pipeline.for_query(query).scorer, scored)
-    return _run(prepared._replace(pipeline=replace(pipeline, scorer=scorer)), query, collector)
-
-
-class _Prepared(NamedTuple):
-    """The checked arguments of a call."""
-
-    pipeline: Pipeline
-    candidates: list[ContextItem]
-    limits: ContextBudget
-    notes: tuple[str, ...]
-    explain: bool
+    return _run(replace(pipeline, scorer=scorer), candidates, limits, notes, report, query, collector)
 
 
 def _prepare(
     items: Any, budget: Any, policy: Any, model: str | None, counter: CounterLike, shorten: Any, explain: Any
-) -> _Prepared:
+) -> tuple[Pipeline, list[ContextItem], ContextBudget, tuple[str, ...], bool]:
+    """Check the arguments of a call, and make items of documents."""
     pipeline = Pipeline.from_policy(policy)
     notes: tuple[str, ...] = ()
     if model is not None or isinstance(budget, str):
-        from pycupel.tokens.limits import allowance  # noqa: PLC0415 - most calls name no model
+        from pycupel.tokens.models import allowance  # noqa: PLC0415 - most calls name no model
 
         budget, _, notes = allowance(budget, model, pipeline.models)
     limits = ContextBudget.of(budget)
     with_report = explain is not False and checked_bool("explain", explain)
     shortener = pipeline.shorten if shorten is None else shorten
-    candidates: list[Any] = items if type(items) is list else _listed(items)  # pyright: ignore[reportUnknownVariableType]
+    candidates: list[Any] = items
+    if type(items) is not list:
+        if isinstance(items, Mapping):
+            # It would be read as its keys.
+            raise wrong_type("items", _ITEMS, cast(Any, items))
+        candidates = list(checked_iterable("items", _ITEMS, items))
     if not _ITEMS_ONLY.issuperset(map(type, candidates)):
         candidates, shortener, counted = _converted(candidates, shortener, model, counter)
         notes += counted
     if shortener is not pipeline.shorten:
         pipeline = replace(pipeline, shorten=shortener)
-    return _Prepared(pipeline, candidates, limits, notes, with_report)
-
-
-def _listed(items: Any) -> list[Any]:
-    if isinstance(items, Mapping):
-        # It would be read as its keys.
-        raise wrong_type("items", _ITEMS, cast(Any, items))
-    return list(checked_iterable("items", _ITEMS, items))
+    return pipeline, candidates, limits, notes, with_report
 
 
 def _converted(
     candidates: list[Any], shortener: Any, model: str | None, counter: CounterLike
 ) -> tuple[list[Any], Any, tuple[str, ...]]:
     """Make items of documents, and take out versions. Few calls have any, and importing this takes a while."""
+    from pycupel.documents import as_item  # noqa: PLC0415
     from pycupel.shorten.extracts import Versions, unpacked  # noqa: PLC0415
-
-    documents = [i for i, each in enumerate(candidates) if not isinstance(each, ContextItem | Versions)]
-    notes: tuple[str, ...] = ()
-    if documents:
-        candidates, counted = _read(candidates, documents, model, counter)
-        if counted and model is None and counter == "auto":
-            notes = (
-                f"the tokens of {quantity(counted, 'document')} were estimated; pass counter= or model= to count them",
-            )
-    if len(documents) < len(candidates):
-        candidates, shortener = unpacked(candidates, shortener)
-    return candidates, shortener, notes
-
-
-def _read(
-    candidates: list[Any], documents: list[int], model: str | None, counter: CounterLike
-) -> tuple[list[Any], int]:
-    """Make items of the documents at these indices, and return how many had to be counted."""
-    from pycupel.documents import as_item  # noqa: PLC0415 - as above
     from pycupel.tokens.counters import get_counter  # noqa: PLC0415
     from pycupel.tokens.families import ESTIMATOR, counter_for  # noqa: PLC0415
 
     count = get_counter(counter)
     if counter == "auto":
         count = ESTIMATOR if model is None else counter_for(model, None)
-    made, counted = list(candidates), len(documents)
-    for i in documents:
-        each = candidates[i]
-        if isinstance(each, _PLAIN) or _is_message(each):
+    made: list[Any] = []
+    versions = counted = 0
+
+    def counting(text: str) -> int:
+        nonlocal counted
+        counted += 1
+        return count(text)
+
+    for i, each in enumerate(candidates):
+        is_message = issubclass(each.__class__, dict) and "role" in each
+        if isinstance(each, ContextItem | Versions):
+            versions += isinstance(each, Versions)
+            made.append(each)
+        elif isinstance(each, _PLAIN) or is_message:
             error = wrong_type(f"items[{i}]", "an item or a document", each)
-            if _is_message(each):
+            if is_message:
                 error.add_note("For chat messages, use pycupel.messages.select_messages.")
             raise error
-        if type(each) is dict and "tokens" in each:
-            # An item as JSON writes it, which may be pinned or have other fields.
-            from pycupel.wire import from_dict  # noqa: PLC0415
-
-            made[i], counted = from_dict(ContextItem, cast(Any, each)), counted - 1
         else:
-            made[i] = as_item(each, f"items[{i}]", count)
-    return made, counted
+            made.append(as_item(each, f"items[{i}]", counting))
+    if versions:
+        made, shortener = unpacked(made, shortener)
+    is_estimated = counted and model is None and counter == "auto"
+    note = f"the tokens of {quantity(counted, 'document')} were estimated; pass counter= or model= to count them"
+    return made, shortener, (note,) if is_estimated else ()
 
 
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value
-
-
-def _run(prepared: _Prepared, query: str | None, collector: CollectorLike | None) -> ContextResult:
-    pipeline, candidates, limits, notes, explain = prepared
+def _run(
+    pipeline: Pipeline, candidates: Any, limits: Any, notes: tuple[str, ...], explain: Any, query: Any, collector: Any
+) -> ContextResult:
     selection: Any = select_once(pipeline, candidates, limits, query, with_items=explain, collector=collector)
     # The record of the run makes the notes when they are first read.
     held: Any = (*notes, *selection.notes) if notes else selection

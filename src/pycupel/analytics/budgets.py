@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple, cast
 
 from pycupel.analytics.measures import fraction
+from pycupel.diagnostics.report import refuse_history
 from pycupel.errors import BudgetOverflowError, InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
 from pycupel.kernels.order import by_density, capacities_for
 from pycupel.model import ContextBudget, ContextItem
@@ -30,6 +31,9 @@ _MAX_SLICED = 50_000_000
 
 # The work limit for the next larger budget: items times tokens. It takes about half a second.
 _MAX_WORK = 10_000_000_000
+
+# The limits for the first budgets of all items: candidates, and pieces in all steps.
+_MAX_FIRST, _MAX_PIECES = 1_000, 1_000_000
 
 
 def get_marginal_items(
@@ -51,8 +55,6 @@ def get_marginal_items(
         query: The question that the selection should be relevant to, for scorers that take one.
 
     Raises:
-        TypeError: an argument has the wrong type.
-        InvalidBudgetError: the budget is negative.
         NonMonotonicSlicerError: the slicer is a `QuotaSlice`, or has `supports_marginal_items = False`.
         InvalidArgumentError: `slack_tokens` is negative, or there is no such preset.
         PinnedExceedsBudgetError: the pinned items do not fit into the reduced budget.
@@ -68,7 +70,7 @@ def get_marginal_items(
     slack = checked_count("slack_tokens", slack_tokens, InvalidArgumentError)
     if slack == 0:
         return []
-    ranking = runner.rank(items, query=query)
+    ranking = _ranked(runner, items, query)
     primary = runner.select(ranking, limits).items
     # The budget is never reduced below zero (BS-11).
     reduced = limits.resized(max(0, limits.max_tokens - slack), max(0, limits.target_tokens - slack))
@@ -109,12 +111,7 @@ def find_min_budget_for(
             50 million / N sizes.
         query: The question that the selection should be relevant to, for scorers that take one.
 
-    Returns:
-        The size of the budget, or None if no size that was tried selects the item. A size that is too small for the
-        pinned items does not select it.
-
     Raises:
-        TypeError: an argument has the wrong type.
         NonMonotonicSlicerError: the slicer has quotas, or has `supports_min_budget = False`.
         InvalidArgumentError: the target is not one of the items, or larger than the ceiling; or there is no such
             preset; or an exhaustive search has tried as many sizes as it may.
@@ -137,7 +134,7 @@ def find_min_budget_for(
             hint="An equal copy is another item: pass the same object.",
         )
     # This also checks that all candidates are items.
-    ranking = runner.rank(candidates, query=query)
+    ranking = _ranked(runner, candidates, query)
     ceiling = checked_int("search_ceiling", search_ceiling)
     smallest = target_item.tokens
     if ceiling < smallest:
@@ -213,6 +210,17 @@ class BudgetPoint(NamedTuple):
         return record_repr(self)
 
 
+class BudgetSweep(tuple[BudgetPoint, ...]):
+    """What several budgets select: a tuple that a notebook shows as a page."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from pycupel.render.notebook import sweep_html  # noqa: PLC0415 - for notebooks only
+
+        return sweep_html(self)
+
+
 def sweep_budgets(
     pipeline: Policy | PresetName,
     items: Iterable[ContextItem],
@@ -222,22 +230,13 @@ def sweep_budgets(
 ) -> tuple[BudgetPoint, ...]:
     """Show what each of several budgets selects: one point for each, in the order given.
 
-    This is an extension: the specification leaves sweeps to others.
-
-    Args:
-        pipeline: The policy to simulate: a `Pipeline`, a `Policy` or the name of a preset.
-        items: The candidates, in any iterable.
-        budgets: The budgets, or numbers of tokens.
-        query: The question that the selection should be relevant to, for scorers that take one.
+    This is an extension: the specification leaves sweeps to others. The arguments are those of `get_marginal_items`.
 
     Raises:
-        TypeError: an argument has the wrong type.
-        InvalidBudgetError: a budget is negative.
-        InvalidArgumentError: there is no such preset.
         CountRequirementError: a required count is not met, and the slicer's `scarcity` is Throw.
     """
     runner = _pipeline(pipeline)
-    ranking = runner.rank(items, query=query)
+    ranking = _ranked(runner, items, query)
     points: list[BudgetPoint] = []
     for i, each in enumerate(checked_iterable("budgets", "an iterable of ContextBudget or int", budgets)):
         budget = ContextBudget.of(each, f"budgets[{i}]")
@@ -252,11 +251,18 @@ def sweep_budgets(
         for k in placement.kept[len(ranking.classified.pinned) :]:
             score += placement.scores[k]
         points.append(BudgetPoint(budget, True, chosen, tokens, fraction(tokens, budget.max_tokens), score))
-    return tuple(points)
+    return BudgetSweep(points)
 
 
 def _pipeline(policy: Policy | PresetName) -> Pipeline:
     return Pipeline.from_policy(as_policy(policy, "pipeline"))
+
+
+def _ranked(runner: Pipeline, items: Iterable[ContextItem], query: str | None) -> Ranking:
+    """Rank the candidates; raise if they are of a report of a chat history."""
+    ranking = runner.rank(items, query=query)
+    refuse_history([*ranking.classified.pinned, *ranking.items])
+    return ranking
 
 
 def _monotonic(policy: Policy | PresetName, attribute: str, message: str) -> Pipeline:
@@ -264,7 +270,7 @@ def _monotonic(policy: Policy | PresetName, attribute: str, message: str) -> Pip
     pipeline = _pipeline(policy)
     if not getattr(pipeline.slicer, attribute, True):
         raise NonMonotonicSlicerError(message)
-    if pipeline.shorten is not None:
+    if pipeline.shortener is not None:
         raise NonMonotonicSlicerError(
             "a policy that shortens may select a shorter version with a larger budget; use one with shorten=None"
         )
@@ -296,14 +302,12 @@ def find_next_budget(
 ) -> NextBudget | None:
     """Find a larger budget that selects `target`, an object from `items` that `budget` leaves out.
 
-    Bisection finds one, but not always the smallest. For `GreedySlice`, the smallest is computed.
-
-    Returns:
-        The budget, with the reserves of `budget`. None if no budget selects the item, if the policy shortens, or if its
-        slicer has quotas or `supports_min_budget = False`.
+    It has the reserves of `budget`. None if no budget selects the item, if the policy shortens, or if its slicer has
+    quotas or `supports_min_budget = False`.
     """
+    # Bisection finds one, but not always the smallest. For `GreedySlice`, the smallest is computed.
     pipeline = Pipeline.from_policy(policy)
-    if pipeline.shorten is not None or not getattr(pipeline.slicer, "supports_min_budget", True):
+    if pipeline.shortener is not None or not getattr(pipeline.slicer, "supports_min_budget", True):
         return None
     ranking = pipeline.rank(items)
 
@@ -347,3 +351,62 @@ def _smallest_room(pipeline: Pipeline, ranking: Ranking, target: ContextItem, ab
     larger = capacities_for(target.tokens, [tokens[i] for i in before], ceiling) >> (above + 1)
     # The lowest bit that is set.
     return above + (larger & -larger).bit_length()
+
+
+def first_budgets(
+    policy: Policy | PresetName, items: Sequence[ContextItem], base: ContextBudget, most: int
+) -> dict[int, int]:
+    """Return the smallest target up to `most` that selects each item that is not pinned, by the id of the item.
+
+    The maximum moves with the target. Empty if it cannot be computed quickly, and if the slicer does not take items by
+    score alone.
+    """
+    pipeline = _pipeline(policy)
+    slicer = pipeline.slicer
+    if not isinstance(slicer, GreedySlice) or slicer.cost_exponent or len(items) > _MAX_FIRST:
+        return {}
+    ranking = pipeline.rank(items)
+    tokens = [item.tokens for item in ranking.items]
+    # Items without tokens come first, whatever their scores are, so that the best one does not.
+    is_reordered = slicer.best_first and min(tokens, default=1) <= 0
+    if pipeline.shortener is not None or not pipeline.deduplication or is_reordered:
+        return {}
+    shift = base.max_tokens - base.target_tokens
+
+    def room(target: int) -> int:
+        return base.resized(target + shift, target).effective(ranking.classified.pinned_tokens).target_tokens
+
+    def target_of(needed: int) -> int:
+        return bisected(lambda target: room(target) >= needed, -1, most)
+
+    order = by_density(ranking.scores, tokens, 0.0)
+    rooms = _first_rooms([tokens[i] for i in order], room(most))
+    found = zip(order, rooms, strict=False)
+    return {id(ranking.items[i]): target_of(needed) for i, needed in found if needed is not None}
+
+
+def _first_rooms(tokens: Sequence[int], most: int) -> list[int | None]:
+    """Return the smallest room with which `fill` takes each item, in one pass; None if there is none.
+
+    Fewer than there are items if it would take too long.
+    """
+    # Where each piece of the possible rooms begins, what is left of the first room in it, and how many rooms it has.
+    # Without any room, not even an item without tokens is taken.
+    pieces = [(1, 1, most)]
+    found: list[int | None] = []
+    work = 0
+    for cost in tokens:
+        work += len(pieces)
+        if work > _MAX_PIECES:
+            break
+        first, split = None, list[tuple[int, int, int]]()
+        for start, left, size in pieces:
+            short = min(size, max(0, cost - left))
+            if short:
+                split.append((start, left, short))
+            if short < size:
+                first = start + short if first is None else first
+                split.append((start + short, left + short - cost, size - short))
+        found.append(first)
+        pieces = split
+    return found

@@ -2,60 +2,6 @@
 
 from __future__ import annotations
 
-from pycupel.diagnostics.collector import CollectorLike, DiagnosticTraceCollector, NullTraceCollector, TraceCollector
-from pycupel.diagnostics.explanation import Explanation, ScorePart
-from pycupel.diagnostics.reasons import (
-    BudgetExceeded,
-    CountCapExceeded,
-    CountRequireCandidatesExhausted,
-    CountRequirementShortfall,
-    Deduplicated,
-    ExcludedItem,
-    ExclusionReason,
-    Filtered,
-    IncludedItem,
-    InclusionReason,
-    NegativeTokens,
-    OverflowEvent,
-    PinnedOverride,
-    PipelineStage,
-    QuotaCapExceeded,
-    QuotaRequireDisplaced,
-    ScoredTooLow,
-    StageTraceSnapshot,
-    TraceDetailLevel,
-    TraceEvent,
-    UnknownReason,
-)
-from pycupel.diagnostics.report import SelectionReport
+from pycupel.lazy import load_when_used
 
-__all__ = [
-    "BudgetExceeded",
-    "CollectorLike",
-    "CountCapExceeded",
-    "CountRequireCandidatesExhausted",
-    "CountRequirementShortfall",
-    "Deduplicated",
-    "DiagnosticTraceCollector",
-    "ExcludedItem",
-    "ExclusionReason",
-    "Explanation",
-    "Filtered",
-    "IncludedItem",
-    "InclusionReason",
-    "NegativeTokens",
-    "NullTraceCollector",
-    "OverflowEvent",
-    "PinnedOverride",
-    "PipelineStage",
-    "QuotaCapExceeded",
-    "QuotaRequireDisplaced",
-    "ScorePart",
-    "ScoredTooLow",
-    "SelectionReport",
-    "StageTraceSnapshot",
-    "TraceCollector",
-    "TraceDetailLevel",
-    "TraceEvent",
-    "UnknownReason",
-]
+__all__, __getattr__, __dir__ = load_when_used(__name__)

@@ -1,12 +1,15 @@
 """Collectors: observers of a run. One is passed to `Pipeline.run` and serves one run at a time.
 
-A collector needs no base class. A method that it lacks is not called.
+A collector needs no base class. A method that it lacks is not called. An instrumentation makes one for each run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from pycupel.diagnostics.reasons import (
     ExcludedItem,
@@ -19,7 +22,9 @@ from pycupel.diagnostics.reasons import (
 from pycupel.diagnostics.report import SelectionReport, report_over
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget
-from pycupel.model.checks import checked_callable, checked_choice
+from pycupel.model.checks import checked_callable, checked_name
+
+T = TypeVar("T")
 
 
 class TraceCollector:
@@ -50,12 +55,7 @@ class TraceCollector:
         """
 
     def set_candidates(self, count: int, tokens: int, /) -> None:
-        """Called once, when the candidates are known.
-
-        Args:
-            count: How many there are.
-            tokens: The sum of their tokens.
-        """
+        """Called once, when the candidates are known, with their number and the sum of their tokens."""
 
     def record_included(self, included_item: IncludedItem, /) -> None:
         """Called for each selected item, in placed order."""
@@ -72,24 +72,12 @@ class TraceCollector:
     def on_pipeline_completed(
         self, report: SelectionReport, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has completed.
-
-        Args:
-            report: What was selected, and why. It makes its lists when they are first read.
-            budget: The budget in force.
-            snapshots: One for each stage, in order.
-        """
+        """Called when a run has completed. The report makes its lists when they are first read."""
 
     def on_pipeline_failed(
         self, error: BaseException, budget: ContextBudget, snapshots: Sequence[StageTraceSnapshot], /
     ) -> None:
-        """Called when a run has raised.
-
-        Args:
-            error: What it raised.
-            budget: The budget in force.
-            snapshots: One for each stage that has completed, in order.
-        """
+        """Called when a run has raised, with a snapshot of each stage that has completed."""
 
 
 if TYPE_CHECKING:
@@ -143,13 +131,6 @@ else:
     CollectorLike = TraceCollector
 
 
-collector_factories: list[Callable[[], Any]] = []
-"""Observers of the whole process: each makes a collector for every run. An instrumentation adds one.
-
-Read once when a run begins; empty, it costs nothing. See `pycupel.diagnostics.observers`.
-"""
-
-
 class NullTraceCollector(TraceCollector):
     """A disabled collector: passing it is the same as passing none."""
 
@@ -162,17 +143,7 @@ class NullTraceCollector(TraceCollector):
 
 
 class DiagnosticTraceCollector(TraceCollector):
-    """Keeps the events of the last run in memory, and builds its report.
-
-    Args:
-        detail_level: `STAGE` for one event per stage, `ITEM` for one per decision about an item as well.
-        callback: Called with every event after it was recorded. If it raises, that is logged, and the run
-            continues.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such detail level.
-    """
+    """Keeps the events of the last run in memory, and builds its report."""
 
     __slots__ = ("_events", "_report", "callback", "detail_level")
 
@@ -180,14 +151,14 @@ class DiagnosticTraceCollector(TraceCollector):
     """`STAGE` for one event per stage, `ITEM` for one per decision about an item as well."""
 
     callback: Callable[[TraceEvent], object] | None
-    """Called with every event right after it was recorded."""
+    """Called with every event right after it was recorded. If it raises, that is logged, and the run continues."""
 
     def __init__(
         self,
         detail_level: TraceDetailLevel | Literal["Stage", "Item"] = TraceDetailLevel.STAGE,
         callback: Callable[[TraceEvent], object] | None = None,
     ) -> None:
-        self.detail_level = checked_choice("detail_level", detail_level, TraceDetailLevel, InvalidArgumentError)
+        self.detail_level = checked_name("detail_level", detail_level, TraceDetailLevel, InvalidArgumentError)
         if callback is not None:
             checked_callable("callback", "a function that takes a TraceEvent", callback)
         self.callback = callback
@@ -202,11 +173,7 @@ class DiagnosticTraceCollector(TraceCollector):
         return tuple(self._events)
 
     def build_report(self) -> SelectionReport:
-        """Return the report of the last run. It builds its lists when they are first read.
-
-        Raises:
-            InvalidArgumentError: no run has completed with this collector.
-        """
+        """Return the report of the last run. It builds its lists when they are first read."""
         if self._report is None:
             raise InvalidArgumentError(
                 "there is no report yet: no run has completed with this collector; "
@@ -256,3 +223,92 @@ def log_exception(raised_by: str) -> None:
     import logging  # noqa: PLC0415 - most runs never need it
 
     logging.getLogger("pycupel").exception("ignored an exception raised by %s", raised_by)  # noqa: LOG004 - called by handlers
+
+
+# Observers of the whole process: what an instrumentation needs.
+
+
+collector_factories: list[Callable[[], Any]] = []
+"""Each makes a collector for every run of this process. Read once when a run begins; empty, it costs nothing."""
+
+_UNOBSERVED = ""
+# What selects in this thread or task: the name of a hook, or None for the user's own code.
+_CALLER: ContextVar[str | None] = ContextVar("pycupel_caller", default=None)
+
+
+@contextmanager
+def called_by(hook: str) -> Generator[None]:
+    """Note that a hook makes the selections inside."""
+    token = _CALLER.set(hook)
+    try:
+        yield
+    finally:
+        _CALLER.reset(token)
+
+
+def unobserved() -> Any:
+    """Hide what runs inside: what-if runs are many, and their results are not sent to a model (PL-06)."""
+    return called_by(_UNOBSERVED)
+
+
+def collectors_for_run() -> list[Any]:
+    """Ask each factory for a collector for the run that begins."""
+    if not collector_factories or _CALLER.get() == _UNOBSERVED:
+        return []
+    made: list[Any] = []
+    for factory in tuple(collector_factories):
+        try:
+            made.append(factory())
+        except Exception:  # noqa: BLE001 - an observer must not end the run
+            log_exception("a factory of collectors")
+    return made
+
+
+class MessagesRun:
+    """A selection from a chat history. A collector's `on_messages` is told of it when it has ended."""
+
+    __slots__ = ("_collectors", "_start", "error", "hook", "model", "seconds", "selection")
+
+    selection: Any
+    """The `MessageSelection`; None if it failed."""
+
+    error: BaseException | None
+    """What it raised."""
+
+    model: str | None
+    """The model's name, as the caller gave it."""
+
+    hook: str | None
+    """The hook that selected; None for a call of `select_messages`."""
+
+    seconds: float
+    """How long it took, with the summary."""
+
+    def __init__(self, model: str | None, collectors: Sequence[Any]) -> None:
+        self.model = model
+        self.selection = self.error = self.hook = None
+        self._collectors = collectors
+        self._start = perf_counter()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object, /) -> None:
+        """Tell the collectors. Without an instrumentation, there are none."""
+        self.error, self.hook, self.seconds = error, _CALLER.get(), perf_counter() - self._start
+        for collector in self._collectors:
+            try:
+                collector.on_messages(self)
+            except Exception:  # noqa: BLE001 - as above
+                log_exception(f"on_messages of {type(collector).__name__}")
+
+    def done(self, selection: T) -> T:
+        """Note the result, and return it."""
+        self.selection = selection
+        return selection
+
+
+def observe_messages(model: str | None) -> MessagesRun:
+    """Observe a selection from a chat history."""
+    collectors = [each for each in collectors_for_run() if hasattr(each, "on_messages") and each.is_enabled]
+    return MessagesRun(model, collectors)

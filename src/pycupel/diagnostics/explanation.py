@@ -132,6 +132,11 @@ class Explanation:
 
     __repr__ = record_repr
 
+    def _repr_html_(self) -> str:
+        from pycupel.render.notebook import explanation_html  # noqa: PLC0415 - for notebooks only
+
+        return explanation_html(self)
+
     def __str__(self) -> str:
         from pycupel.render.text import render_explanation  # noqa: PLC0415 - as for reports
 

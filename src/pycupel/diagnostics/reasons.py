@@ -205,12 +205,7 @@ class _UnknownReason(NamedTuple):
 class UnknownReason(ExclusionReason, _UnknownReason):
     """A reason that only another implementation defines, as it was read.
 
-    Attributes:
-        name: Its name on the wire.
-        fields: The fields beside the name, read-only.
-
     Raises:
-        TypeError: the name is not a string, or the fields are not a mapping.
         InvalidArgumentError: the name is that of a built-in reason, or a field is called `reason`, which is the key of
             the name in JSON: neither could be written and read again.
     """

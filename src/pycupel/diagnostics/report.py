@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import isnan
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import CountRequirementShortfall, ExcludedItem, IncludedItem, TraceEvent
@@ -18,8 +18,18 @@ from pycupel.text import number_text, quantity
 from pycupel.values import sealed
 
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportAssertionChain
+
+    class _PageOptions(TypedDict, total=False):
+        """The other options of `to_html`."""
+
+        pipeline: Policy | PresetName | None
+        items: Iterable[ContextItem] | None
+        other: SelectionReport | None
+        text: bool
 
 
 _put = object.__setattr__
@@ -57,10 +67,6 @@ class SelectionReport:
 
     The report of a run is lazy: it builds its lists when they are first read. It is still immutable: comparable,
     hashable, picklable, and safe to share between threads.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: the totals do not match the items.
     """
 
     events: tuple[TraceEvent, ...]
@@ -106,9 +112,6 @@ class SelectionReport:
         _put_tuple(self, "count_requirement_shortfalls", count_requirement_shortfalls)
         _put(self, "budget", None if budget is None else ContextBudget.of(budget))
         _put_tuple(self, "notes", notes)
-        self._check_totals()
-
-    def _check_totals(self) -> None:
         candidates = len(self.included) + len(self.excluded)
         if self.total_candidates != candidates:
             raise InvalidArgumentError(
@@ -146,12 +149,6 @@ class SelectionReport:
         """Whether the same items are in and out, with equal scores, reasons and shortfalls.
 
         Unlike `==`, this ignores measured durations, which differ from run to run.
-
-        Args:
-            other: The report to compare with.
-
-        Raises:
-            TypeError: it is not a report.
         """
         checked_report("other", other)
         return (
@@ -178,12 +175,11 @@ class SelectionReport:
             items: The candidates of the run, for an index and for `min_budget`.
 
         Raises:
-            TypeError: `item` is none of these, or another argument has the wrong type.
             InvalidArgumentError: no candidate or several candidates match, the index is out of range, or a pipeline is
                 given for the report of a chat history.
         """
         if pipeline is not None:
-            refuse_history(self)
+            refuse_history([*self.items, *(each.item for each in self.excluded)])
         return explain(self, item, score_parts(self), slicer_notes(self), pipeline, items)
 
     def should(self) -> SelectionReportAssertionChain:
@@ -200,9 +196,6 @@ class SelectionReport:
             parts: Whether to show the scores of the best items by scorer, too. Only a report that a run returned has
                 them.
             unicode: False shows a `?` for each character beyond ASCII.
-
-        Raises:
-            TypeError: an argument is not a bool.
         """
         # Imported late, because rendering is a higher layer and most runs never need it.
         from pycupel.render.text import render_report  # noqa: PLC0415
@@ -210,26 +203,10 @@ class SelectionReport:
         return render_report(self, color=color, parts=parts, unicode=unicode)
 
     @overload
-    def to_html(
-        self,
-        path: None = None,
-        *,
-        pipeline: Policy | PresetName | None = None,
-        items: Iterable[ContextItem] | None = None,
-        other: SelectionReport | None = None,
-        text: bool = True,
-    ) -> str: ...
+    def to_html(self, path: None = None, **options: Unpack[_PageOptions]) -> str: ...
 
     @overload
-    def to_html(
-        self,
-        path: str | PathLike[str],
-        *,
-        pipeline: Policy | PresetName | None = None,
-        items: Iterable[ContextItem] | None = None,
-        other: SelectionReport | None = None,
-        text: bool = True,
-    ) -> None: ...
+    def to_html(self, path: str | PathLike[str], **options: Unpack[_PageOptions]) -> None: ...
 
     def to_html(
         self,
@@ -250,13 +227,8 @@ class SelectionReport:
             other: A second report, to show both side by side.
             text: False leaves out contents, tags and metadata, so that the page can be shared.
 
-        Returns:
-            The page, or None if it was written to a file.
-
         Raises:
-            TypeError: an argument has the wrong type.
             InvalidArgumentError: `items` and the report differ in number, or there is no such preset.
-            OSError: the file cannot be written.
         """
         from pycupel.render.html import render_html  # noqa: PLC0415 - as for to_text
 
@@ -307,9 +279,7 @@ def considered_tokens(entries: Iterable[IncludedItem | ExcludedItem]) -> int:
 def report_over(record: Any, **known: object) -> SelectionReport:
     """Make a report over the record of a run, or over another report: each field is read from it when first asked for.
 
-    Args:
-        record: An object with an attribute for each field of a report.
-        known: The fields that are not to be read from there. They are not checked.
+    Those in `known` are not read from there, and not checked.
     """
     report = object.__new__(SelectionReport)
     report.__dict__.update(known, _record=record)
@@ -333,17 +303,21 @@ def slicer_notes(report: SelectionReport) -> dict[int, str]:
     return notes
 
 
-def refuse_history(report: SelectionReport) -> None:
-    """Raise if the report is of a chat history: other budgets would cut it, and a pipeline would select from it."""
-    record: Any = report
-    while isinstance(record, SelectionReport):
-        if record.__dict__.get("_is_history"):
-            raise InvalidArgumentError(
-                "pipeline cannot try other budgets for a chat history, which is cut and not selected item by item; "
-                "call select_messages with another budget instead",
-                argument="pipeline",
-            )
-        record = record.__dict__.get("_record")
+SELECTED_BY: Final = "pycupel.selected_by"
+"""The key in the metadata of items that the report of a chat history has: what selected them."""
+
+
+def refuse_history(items: Iterable[ContextItem]) -> None:
+    """Raise if the items are of a report of a chat history: other budgets cut it, and a pipeline would select from it.
+
+    The items say so themselves, because they may come from JSON, or without their report.
+    """
+    if any(SELECTED_BY in item.metadata for item in items):
+        raise InvalidArgumentError(
+            "pipeline cannot try other budgets for a chat history, which is cut and not selected item by item; "
+            "call select_messages with another budget instead",
+            argument="pipeline",
+        )
 
 
 def _record_of(report: SelectionReport) -> Any:

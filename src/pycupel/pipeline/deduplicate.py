@@ -5,7 +5,7 @@ With `deduplication="normalized"`, documents also count as the same if only thei
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
@@ -57,10 +57,10 @@ def merge_documents(
     Returns which items stay, which do not, and for each content dropped here the one that was kept instead.
     """
     instead: dict[str, str] = {}
-    # As `is_document` does it, without a call for each item.
+    # As `compares_normalized` does it, without a call for each item.
     documents = [i for i in kept if items[i].kind.key == _DOCUMENT]
     if pinned:
-        taken = {normalized(item.content): item.content for item in pinned if is_document(item)}
+        taken = {normalized(item.content): item.content for item in pinned if compares_normalized(item)}
         for i in documents:
             content = taken.get(normalized(items[i].content))
             if content is not None:
@@ -79,7 +79,7 @@ def merge_documents(
     return sorted({*kept}.difference(lost)), sorted(dropped + lost), instead
 
 
-def is_document(item: ContextItem) -> bool:
+def compares_normalized(item: ContextItem) -> bool:
     """Whether copies of an item are found by its normalized content. Messages are repeated for a reason."""
     return item.kind.key == _DOCUMENT
 
@@ -92,7 +92,8 @@ def normalized(content: str) -> str:
 def _copies(items: Sequence[ContextItem], documents: Sequence[int]) -> Iterable[list[int]]:
     """Group the documents with equal normalized contents; those without a copy are left out.
 
-    Normalizing every content would take longer than the other stages, so only those are that share their first letters.
+    Normalizing every content would take longer than the other stages, so only those are that share their first and last
+    letters.
     """
     if len(documents) < 2:
         return ()
@@ -103,13 +104,19 @@ def _copies(items: Sequence[ContextItem], documents: Sequence[int]) -> Iterable[
             head if len(head) == _LETTERS else "".join(items[i].content.split()).casefold()[:_LETTERS]
             for i, head in zip(documents, heads, strict=True)
         ]
-    if len(set(heads)) == len(heads):
+    times = Counter(heads)
+    if len(times) == len(heads):
         return ()
-    by_head: defaultdict[str, list[int]] = defaultdict(list)
+    # The chunks of one page may all begin with its title, but they end differently.
+    by_edges: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for i, head in zip(documents, heads, strict=True):
-        by_head[head].append(i)
+        if times[head] > 1:
+            tail = "".join(items[i].content[-_WINDOW:].split()).casefold()
+            if len(tail) < _LETTERS:
+                tail = "".join(items[i].content.split()).casefold()
+            by_edges[head, tail[-_LETTERS:]].append(i)
     by_content: defaultdict[str, list[int]] = defaultdict(list)
-    for i in chain.from_iterable(group for group in by_head.values() if len(group) > 1):
+    for i in chain.from_iterable(group for group in by_edges.values() if len(group) > 1):
         by_content[normalized(items[i].content)].append(i)
     return [group for group in by_content.values() if len(group) > 1]
 

@@ -92,11 +92,6 @@ def excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
     ]
 
 
-def excluded_by(stage: int, record: Any) -> Sequence[ExcludedItem]:
-    """List what one stage has excluded; `record` is the `Ranking` or, from Slice on, the `Selection`."""
-    return _EXCLUDED_BY[stage](record)
-
-
 def _excluded_by_classify(ranking: Ranking) -> list[ExcludedItem]:
     """List the invalid items. They were never scored, so their score is 0.0 (SR-02)."""
     return [ExcludedItem(item, 0.0, NegativeTokens(item.tokens)) for item in ranking.classified.invalid]
@@ -161,8 +156,8 @@ def _excluded_by_place(selection: Selection) -> Sequence[ExcludedItem]:
     return entries
 
 
-# Score excludes nothing.
-_EXCLUDED_BY: tuple[Callable[[Any], Sequence[ExcludedItem]], ...] = (
+# What each stage has excluded, from the `Ranking` or, from Slice on, the `Selection`. Score excludes nothing.
+EXCLUDED_BY: tuple[Callable[[Any], Sequence[ExcludedItem]], ...] = (
     _excluded_by_classify,
     lambda _: (),
     _excluded_by_deduplicate,
@@ -191,11 +186,6 @@ def stage_events(laps: Iterable[tuple[float, int]]) -> tuple[TraceEvent, ...]:
     for stage, (seconds, count) in zip(STAGES, laps):  # noqa: B905
         made.append(_event((stage, seconds * 1e3, count, None)))
     return tuple(made)
-
-
-def item_events(stage: int, texts: Iterable[str]) -> list[TraceEvent]:
-    """Make an event for each message of a stage."""
-    return list(records(TraceEvent, [(STAGES[stage], 0.0, 1, text) for text in texts]))
 
 
 def item_messages(stage: int, record: Any, excluded: Sequence[ExcludedItem]) -> list[str]:

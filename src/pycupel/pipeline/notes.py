@@ -41,17 +41,9 @@ _READERS = {_HINT: ("ReflexiveScorer", "rag"), "priority": ("PriorityScorer", "t
 
 
 def ranking_notes(ranking: Ranking, *, fields: bool = True) -> tuple[str, ...]:
-    """Make the notes that do not depend on the budget: fields, hints, the query, and duplicates.
-
-    Args:
-        ranking: The ranking.
-        fields: Whether to note that no item sets a field.
-    """
-    return _ranking_notes(ranking, _traits(ranking), fields=fields)
-
-
-def _ranking_notes(ranking: Ranking, traits: ScorerTraits, *, fields: bool = True) -> tuple[str, ...]:
+    """Make the notes that do not depend on the budget: fields that no item sets, hints, the query, and duplicates."""
     items, strategies, notes = ranking.classified.scoreable, ranking.run.strategies, ranking.run.scorer_notes
+    traits = _traits(ranking)
     if notes is None:
         notes = scorer_notes(traits, items)
     return (
@@ -69,7 +61,7 @@ def selection_notes(selection: Selection) -> tuple[str, ...]:
     ranking, sliced = selection.ranking, selection.sliced
     traits = _traits(ranking)
     left_out = list(compress(ranking.items, map(not_, sliced.is_selected)))
-    notes = [*_ranking_notes(ranking, traits), *_slice_notes(selection, traits, left_out)]
+    notes = [*ranking_notes(ranking), *_slice_notes(selection, traits, left_out)]
     if not notes or not any("timestamp" in note for note in notes):
         notes += _undated_notes(selection, traits, left_out)
     return tuple(notes)
@@ -86,20 +78,18 @@ def _repeated_messages(ranking: Ranking, *, in_order: bool) -> Iterator[str]:
     dropped = 0
     for i in ranking.duplicates:
         item, other = items[i], kept.get(items[i].content)
-        dropped += other is not None and _is_repeated_on_purpose(item, other, in_order=in_order)
+        if other is None or item is other or not item.kind == other.kind == ContextKind.MESSAGE:
+            continue
+        # Said at different times, it was repeated on purpose. Without times, that can be told only of a conversation.
+        if item.timestamp is None or other.timestamp is None:
+            dropped += in_order and item.timestamp is other.timestamp
+        else:
+            dropped += item.timestamp != other.timestamp
     if dropped:
         messages = "1 message was" if dropped == 1 else f"{dropped} messages were"
         yield (
             f"{messages} dropped because another has the same text; use deduplication=False to keep repeated messages"
         )
-
-
-def _is_repeated_on_purpose(item: ContextItem, other: ContextItem, *, in_order: bool) -> bool:
-    if item is other or item.kind != ContextKind.MESSAGE or other.kind != ContextKind.MESSAGE:
-        return False
-    if item.timestamp is None or other.timestamp is None:
-        return in_order and item.timestamp is other.timestamp
-    return item.timestamp != other.timestamp
 
 
 def _slice_notes(selection: Selection, traits: ScorerTraits, left_out: Sequence[ContextItem]) -> Iterator[str]:
@@ -115,7 +105,9 @@ def _slice_notes(selection: Selection, traits: ScorerTraits, left_out: Sequence[
     yield from _best_left_out(selection, slicer.inner if isinstance(slicer, MinScoreSlice) else slicer)
     parts = ranking.parts
     yield from _equal_hints(traits, parts)
-    yield from _unmatched_query(parts)
+    # No item has a word of the question, or the question has only stop words.
+    if any(type(scorer) is RelevanceScorer and scorer.query and not any(column) for scorer, _, column in parts):
+        yield "no item contains a word of the query, so it has no effect; rephrase it, or use a SimilarityScorer"
     yield from _unknown_kinds(left_out, parts)
     if not strategies.has_custom_slicer:
         if not ranking.run.strategies.has_custom_scorer:
@@ -186,12 +178,6 @@ def _equal_hints(traits: ScorerTraits, parts: Parts) -> Iterator[str]:
                 f"all hints lie between {low:.3g} and {high:.3g}, so other scores and the tokens decide; "
                 "use ScaledScorer(ReflexiveScorer()), or hints that differ"
             )
-
-
-def _unmatched_query(parts: Parts) -> Iterator[str]:
-    """Note that no item has a word of the question, or that the question has only stop words."""
-    if any(type(scorer) is RelevanceScorer and scorer.query and not any(column) for scorer, _, column in parts):
-        yield "no item contains a word of the query, so it has no effect; rephrase it, or use a SimilarityScorer"
 
 
 def _unknown_kinds(left_out: Sequence[ContextItem], parts: Parts) -> Iterator[str]:
@@ -295,11 +281,6 @@ def _undated_and_placed(selection: Selection) -> int:
     if type(placer) is not ChronologicalPlacer:
         return 0
     items, order = selection.placement.items, selection.placement.order
-    first, last = _first(items, order, framed), _first(items, order[::-1], framed)
-    if first is None or last is None or first.timestamp is None or last.timestamp is not None:
-        return 0
-    return len([i for i in order if items[i].timestamp is None and items[i].kind.key not in framed])
-
-
-def _first(items: Sequence[ContextItem], order: Sequence[int], framed: set[str]) -> ContextItem | None:
-    return next((items[i] for i in order if items[i].kind.key not in framed), None)
+    dated = [items[i].timestamp is not None for i in order if items[i].kind.key not in framed]
+    # Without a dated item before them, the undated ones are not last.
+    return dated.count(False) if dated and dated[0] and not dated[-1] else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from pycupel.diagnostics import (
     DiagnosticTraceCollector,
@@ -14,7 +14,7 @@ from pycupel.diagnostics import (
     TraceDetailLevel,
     TraceEvent,
 )
-from pycupel.diagnostics.collector import collector_factories, log_exception
+from pycupel.diagnostics.collector import collector_factories, collectors_for_run, log_exception
 from pycupel.model import ContextBudget
 from pycupel.model.checks import refuse_class, wrong_type
 from pycupel.pipeline import explain
@@ -23,10 +23,7 @@ from pycupel.pipeline.record import Run, Selection, Strategies
 
 _HOOKS = [name for name, hook in vars(TraceCollector).items() if name[0] != "_" and callable(hook)]
 
-
 _STAGE = TraceDetailLevel.STAGE
-
-NotifyStage: TypeAlias = Callable[[int, Any, tuple[float, int]], None]
 
 
 def run_for(
@@ -39,29 +36,22 @@ def run_for(
 ) -> Run:
     """Make a run that notifies a collector, and those of an instrumentation, if they are enabled (TC-04).
 
-    Args:
-        strategies: The strategies of the run.
-        budget: The budget in force.
-        collector: The caller's collector, or None.
-        recorded: Whether the run is recorded even if nobody observes it.
-        with_items: Whether the report should have events for items.
-
-    Raises:
-        TypeError: the collector is a class, or has none of the hooks.
+    It is recorded if somebody observes it, or if `recorded` says so; `with_items` asks for events of items.
     """
     if collector is None and not collector_factories:
         return Run(strategies, recorded=recorded, with_items=with_items)
-    collectors = [collector]
-    if collector_factories:
-        from pycupel.diagnostics.observers import collectors_for_run  # noqa: PLC0415 - few programs have any
-
-        collectors += collectors_for_run()
-    notifiers = [found for each in collectors if (found := _notifier_for(budget, each)) is not None]
-    if not notifiers:
-        return Run(strategies, recorded=recorded, with_items=with_items)
-    notifier = notifiers[0] if len(notifiers) == 1 else Notifiers(notifiers)
-    notifier.notify("on_pipeline_started", budget)
-    return Run(strategies, with_items=with_items or notifier.with_items, notifier=notifier)
+    notifiers: list[Notifier] = []
+    for each in (collector, *collectors_for_run()):
+        notifier = _notifier_for(budget, each)
+        if notifier is not None:
+            notifiers.append(notifier)
+            with_items = with_items or notifier.with_items
+    for notifier in notifiers:
+        notifier.notify("on_pipeline_started", budget)
+    run = Run(strategies, recorded=recorded or bool(notifiers), with_items=with_items)
+    run.notifiers = notifiers
+    run.listeners = [each for each in notifiers if isinstance(each, StageNotifier)]
+    return run
 
 
 def _notifier_for(budget: ContextBudget, collector: Any) -> Notifier | None:
@@ -72,7 +62,11 @@ def _notifier_for(budget: ContextBudget, collector: Any) -> Notifier | None:
         # It only keeps what the report has anyway, so the end of the run is soon enough.
         return Notifier(budget, collector)
     refuse_class("collector", collector)
-    if not (isinstance(collector, TraceCollector) or _has_hooks(collector)):
+    try:
+        has_hooks = isinstance(collector, TraceCollector) or any(hasattr(collector, hook) for hook in _HOOKS)
+    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
+        has_hooks = True
+    if not has_hooks:
         raise wrong_type("collector", "a TraceCollector, or an object with some of its methods", collector)
     try:
         enabled = getattr(collector, "is_enabled", True)
@@ -81,14 +75,6 @@ def _notifier_for(budget: ContextBudget, collector: Any) -> Notifier | None:
     except Exception:  # noqa: BLE001 - an observer must not end the run
         log_exception(f"is_enabled or detail_level of {cls.__name__}")
     return None
-
-
-def _has_hooks(collector: object) -> bool:
-    """Whether an object has at least one method of a collector."""
-    try:
-        return any(hasattr(collector, hook) for hook in _HOOKS)
-    except Exception:  # noqa: BLE001 - an attribute that raises is logged when it is needed
-        return True
 
 
 class Notifier:
@@ -103,11 +89,6 @@ class Notifier:
         self._budget = budget
         self._collector = collector
         self.with_items = False
-
-    @property
-    def notify_stage(self) -> NotifyStage | None:
-        """The function to call when a stage has completed; None if the collector need not know."""
-        return None
 
     def completed(self, selection: Selection) -> None:
         """Hand over the report."""
@@ -146,21 +127,10 @@ class StageNotifier(Notifier):
         self._excluded: list[Sequence[ExcludedItem]] = []
         self._snapshots: list[StageTraceSnapshot] = []
 
-    @property
-    def notify_stage(self) -> NotifyStage:
-        """The function to call when a stage has completed."""
-        return self._stage_completed
-
-    def _stage_completed(self, stage: int, record: Any, lap: tuple[float, int]) -> None:
-        """Report a stage: what it excluded, its decisions about items, then the stage itself.
-
-        Args:
-            stage: The index of the stage.
-            record: The `Ranking` or, from Slice on, the `Selection`.
-            lap: Its duration in seconds, and how many items came out.
-        """
+    def stage_completed(self, stage: int, record: Any, lap: tuple[float, int]) -> None:
+        """Report a stage, as `Run.completed` knows it: what it excluded, its decisions about items, then itself."""
         seconds, count = lap
-        excluded = explain.excluded_by(stage, record) if self._with_excluded else ()
+        excluded = explain.EXCLUDED_BY[stage](record) if self._with_excluded else ()
         self._excluded.append(excluded)
         if stage == CLASSIFY and self._overrides("set_candidates"):
             every = [item for part in record.classified[:3] for item in part]
@@ -172,7 +142,8 @@ class StageNotifier(Notifier):
                 self._notify_each("record_included", record.included)
         self._notify_each("record_excluded", excluded)
         if self.with_items:
-            events = explain.item_events(stage, explain.item_messages(stage, record, excluded))
+            texts = explain.item_messages(stage, record, excluded)
+            events = [TraceEvent(STAGES[stage], 0.0, 1, text) for text in texts]
             self._events += events
             self._notify_each("record_item_event", events)
         event = TraceEvent(STAGES[stage], seconds * 1e3, count)
@@ -204,41 +175,6 @@ class StageNotifier(Notifier):
     def _overrides(self, hook: str) -> bool:
         """Whether the collector has a hook of its own: the inherited one does nothing."""
         return hook not in self._idle
-
-
-class Notifiers(Notifier):
-    """Notifies several collectors of one run: the caller's own, and those of instrumentations."""
-
-    __slots__ = ("_notifiers", "_stages")
-
-    def __init__(self, notifiers: Sequence[Notifier]) -> None:
-        self._notifiers = notifiers
-        self._stages = [stage for each in notifiers if (stage := each.notify_stage) is not None]
-        self.with_items = any(each.with_items for each in notifiers)
-
-    @property
-    def notify_stage(self) -> NotifyStage:
-        """The function to call when a stage has completed."""
-        return self._stage_completed
-
-    def _stage_completed(self, stage: int, record: Any, lap: tuple[float, int]) -> None:
-        for notify in self._stages:
-            notify(stage, record, lap)
-
-    def completed(self, selection: Selection) -> None:
-        """Hand over the report to each."""
-        for each in self._notifiers:
-            each.completed(selection)
-
-    def failed(self, error: BaseException, laps: Sequence[tuple[float, int]]) -> None:
-        """Report the error to each."""
-        for each in self._notifiers:
-            each.failed(error, laps)
-
-    def notify(self, hook: str, *arguments: object) -> None:
-        """Call a hook of each collector."""
-        for each in self._notifiers:
-            each.notify(hook, *arguments)
 
 
 # How many items go into each stage.

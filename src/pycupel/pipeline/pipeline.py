@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import lru_cache
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from pycupel.diagnostics import CollectorLike, OverflowEvent, SelectionReport
 from pycupel.errors import PipelineConfigError
 from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.model.checks import wrong_type
+from pycupel.model.checks import function, or_none, wrong_type
 from pycupel.pipeline.classify import check_pinned_budget, classify_items
 from pycupel.pipeline.deduplicate import deduplicate_items, merge_documents
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
 from pycupel.pipeline.notify import run_for
-from pycupel.pipeline.place import input_positions, place_items
-from pycupel.pipeline.policy import NORMALIZED, OverflowField, Policy, PresetName, as_policy, choosing_versions
+from pycupel.pipeline.place import place_items
+from pycupel.pipeline.policy import (
+    NORMALIZED,
+    OverflowField,
+    Policy,
+    PresetName,
+    as_policy,
+    choosing_versions,
+    overflow_field,
+)
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
-from pycupel.placers import placer_for, reads_positions
+from pycupel.placers import placer_for
 from pycupel.scorers._traits import bind_query
 from pycupel.values import hold, sealed
 
@@ -36,47 +43,34 @@ class Pipeline(Policy):
     """Selects and orders context items: a scorer ranks, a slicer drops, a placer positions.
 
     A pipeline is a `Policy` that can run. It is immutable and keeps no state between runs, so threads may share it.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        PipelineConfigError: the options are incompatible.
-        InvalidArgumentError: a limit of a model is wrong.
     """
 
     _: KW_ONLY
     # Inherited; mypy reads the type of such a field from the class itself.
-    overflow_strategy: OverflowField = cast("OverflowField", OverflowStrategy.THROW)  # noqa: RUF009 - a constant
+    overflow_strategy: OverflowField = overflow_field()  # noqa: RUF009 - makes a field
     """What happens if pinned and selected items together exceed the target: raise, drop the lowest scores, or accept.
     """
 
-    on_overflow: Callable[[OverflowEvent], object] | None = None
+    on_overflow: Callable[[OverflowEvent], object] | None = field(
+        default=None, metadata=or_none(function("a function that takes an OverflowEvent"))
+    )
     """Called with an `OverflowEvent` after a run that exceeds the budget; only for `OverflowStrategy.PROCEED`."""
 
     _strategies: Strategies = field(init=False, repr=False, compare=False)
-    _reads_positions: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Policy.__post_init__(self)
-        slicer = self.slicer if self.shorten is None else choosing_versions(self.slicer)
-        strategies = Strategies(self.scorer, slicer, self.placer)
-        hold(self, _strategies=strategies, _reads_positions=reads_positions(self.placer))
-        if self.on_overflow is not None:
-            if not callable(cast(Any, self.on_overflow)):
-                raise wrong_type("on_overflow", "a function that takes an OverflowEvent", self.on_overflow)
-            if self.overflow_strategy is not OverflowStrategy.PROCEED:
-                raise PipelineConfigError(
-                    f"on_overflow requires overflow_strategy='proceed', not {self.overflow_strategy.value!r}",
-                    argument="on_overflow",
-                )
+        slicer = self.slicer if self.shortener is None else choosing_versions(self.slicer)
+        hold(self, _strategies=Strategies(self.scorer, slicer, self.placer))
+        if self.on_overflow is not None and self.overflow_strategy is not OverflowStrategy.PROCEED:
+            raise PipelineConfigError(
+                f"on_overflow requires overflow_strategy='proceed', not {self.overflow_strategy.value!r}",
+                argument="on_overflow",
+            )
 
     @classmethod
     def from_policy(cls, policy: Policy | PresetName) -> Self:
-        """Make a pipeline from a policy or the name of a preset; a pipeline is returned as it is.
-
-        Raises:
-            TypeError: it is none of these.
-            InvalidArgumentError: there is no such preset.
-        """
+        """Make a pipeline from a policy or the name of a preset; a pipeline is returned as it is."""
         if type(policy) is str:
             return cast(Self, _of_preset(cls, policy))
         choices = as_policy(policy)
@@ -104,7 +98,6 @@ class Pipeline(Policy):
                 raises, that is logged, and the run continues.
 
         Raises:
-            TypeError: an argument has the wrong type.
             InvalidBudgetError: the budget is negative.
             PinnedExceedsBudgetError: the pinned items alone do not fit.
             BudgetOverflowError: the selection does not fit, and the strategy is Throw.
@@ -129,19 +122,12 @@ class Pipeline(Policy):
 
         Args:
             source: The candidates as they arrive; `merge_sources` makes one of several.
-            budget: The limits of this run, or just a number of tokens.
-            query: The question that the selection should be relevant to, for scorers that take one.
+            budget: As for `run`.
+            query: As for `run`.
             collector: Observer of the run. It is notified of the stages at the end.
 
-        Returns:
-            The selected items, in the order in which the model should see them.
-
         Raises:
-            TypeError: an argument has the wrong type, or the source gives something other than a `ContextItem`.
-            InvalidBudgetError: the budget is negative.
             PipelineConfigError: the slicer has quotas.
-            PinnedExceedsBudgetError: the pinned items alone do not fit.
-            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
             BaseException: what the source raises, unchanged. Every exception during the run has an attribute
                 `selected_so_far` with the items selected so far.
         """
@@ -159,17 +145,7 @@ class Pipeline(Policy):
     ) -> list[ContextItem]:
         """Select from a plain iterable, such as a generator, as `run_stream` does from an async one.
 
-        Args:
-            source: The candidates as they arrive.
-            budget: The limits of this run, or just a number of tokens.
-            query: The question that the selection should be relevant to, for scorers that take one.
-            collector: Observer of the run. It is notified of the stages at the end.
-
-        Returns:
-            The selected items, in the order in which the model should see them.
-
-        Raises:
-            BaseException: what `run_stream` raises.
+        It takes the same arguments, and raises the same errors.
         """
         from pycupel.pipeline.stream import pull  # noqa: PLC0415 - see above
 
@@ -180,19 +156,7 @@ class Pipeline(Policy):
     ) -> SelectionReport:
         """Report what `run` would select, and why, with an event for every decision. Does not call `on_overflow`.
 
-        The report is lazy: it builds its lists when they are first read.
-
-        Args:
-            items: The candidates, in any iterable.
-            budget: The limits of this run, or just a number of tokens.
-            query: The question that the selection should be relevant to, for scorers that take one.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            InvalidBudgetError: the budget is negative.
-            PinnedExceedsBudgetError: the pinned items alone do not fit.
-            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
-            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
+        The arguments and errors are those of `run`. The report is lazy: it builds its lists when they are first read.
         """
         strategies = self._bound(query)
         return self._run(items, ContextBudget.of(budget), Run(strategies)).report
@@ -207,45 +171,16 @@ class Pipeline(Policy):
     ) -> SelectionReport:
         """Report what another policy would select: `Pipeline.from_policy(policy).dry_run(items, budget)`.
 
-        Args:
-            items: The candidates, in any iterable.
-            budget: The limits of this run, or just a number of tokens.
-            policy: A policy, a pipeline, or the name of a preset. This pipeline's own settings are not used.
-            query: The question that the selection should be relevant to, for scorers that take one.
-
-        Raises:
-            InvalidArgumentError: there is no such preset.
-            CupelError: what `dry_run` raises.
+        This pipeline's own settings are not used.
         """
         return Pipeline.from_policy(policy).dry_run(items, budget, query=query)
 
     def rank(self, items: Iterable[ContextItem], *, query: str | None = None) -> Ranking:
-        """Run the stages that do not depend on the budget. The ranking may be passed to `select` many times.
-
-        Args:
-            items: The candidates, in any iterable.
-            query: The question that the selection should be relevant to, for scorers that take one.
-
-        Raises:
-            TypeError: `items` contains something other than a `ContextItem`.
-            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
-        """
+        """Run the stages that do not depend on the budget. The ranking may be passed to `select` many times."""
         return self._rank(items, Run(self._bound(query)))
 
     def select(self, ranking: Ranking, budget: ContextBudget | int) -> Selection:
-        """Run the stages that depend on the budget. Does not call `on_overflow`.
-
-        Args:
-            ranking: The result of `rank`.
-            budget: The limits of this selection, or just a number of tokens.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            InvalidBudgetError: the budget is negative.
-            PinnedExceedsBudgetError: the pinned items alone do not fit.
-            BudgetOverflowError: the selection does not fit, and the strategy is Throw.
-            CupelError: a strategy fails, such as a `RelevanceScorer` without a query.
-        """
+        """Run the stages that depend on the budget, with the errors of `run`. Does not call `on_overflow`."""
         if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type("ranking", "a Ranking, which Pipeline.rank returns", ranking)
         limits = ContextBudget.of(budget)
@@ -300,27 +235,16 @@ class Pipeline(Policy):
     def _select(self, ranking: Ranking, budget: ContextBudget, run: Run) -> Selection:
         """Run the stages that depend on the budget."""
         selection = Selection(ranking, budget, run)
-        classified, items, scores = ranking.classified, ranking.items, ranking.scores
         slicer = self.slicer
-        if self.shorten is not None:
+        if self.shortener is not None:
             from pycupel.pipeline.shorten import version_slicer  # noqa: PLC0415 - most programs shorten nothing
 
-            slicer = version_slicer(slicer, self.shorten, ranking, budget)
-        selection.sliced = sliced = slice_items(
-            items, scores, budget, classified.pinned_tokens, slicer, deduplicated=bool(self.deduplication)
-        )
+            slicer = version_slicer(slicer, self.shortener, ranking, budget)
+        selection.sliced = sliced = slice_items(ranking, budget, slicer, deduplicated=bool(self.deduplication))
         run.completed(SLICE, selection, len(sliced.selected))
 
-        chosen, is_selected, versions = sliced.selected, sliced.is_selected, sliced.versions
-        selection.placement = placement = place_items(
-            classified.pinned,
-            [versions.get(i, items[i]) for i in chosen] if versions else list(compress(items, is_selected)),
-            list(compress(scores, is_selected)),
-            budget,
-            self.overflow_strategy,
-            placer_for(self.placer, ranking.run.strategies.query),
-            input_positions(classified, [ranking.order[i] for i in chosen]) if self._reads_positions else None,
-        )
+        placer = placer_for(self.placer, ranking.run.strategies.query)
+        selection.placement = placement = place_items(selection, self.overflow_strategy, placer)
         run.completed(PLACE, selection, len(placement.order))
         return selection
 
@@ -334,7 +258,7 @@ class Pipeline(Policy):
     def _stream(self, budget: ContextBudget | int, query: str | None, collector: CollectorLike | None) -> Stream:
         from pycupel.pipeline.stream import Stream, streaming_strategies  # noqa: PLC0415 - see above
 
-        if self.shorten is not None:
+        if self.shortener is not None:
             raise PipelineConfigError(
                 "a stream cannot be shortened, because versions are chosen among all items; collect the items and use "
                 "run, or use a policy with shorten=None",
@@ -357,14 +281,7 @@ def select_once(
 ) -> Selection:
     """Run a pipeline once, and return the record of the run. Does not call `on_overflow`.
 
-    Args:
-        pipeline: The pipeline.
-        items: The candidates.
-        budget: The budget.
-        query: The question, for scorers that take one.
-        recorded: False if neither notes nor the parts of scores will be read, and nobody observes the run.
-        with_items: Whether the report should have events for items.
-        collector: Observer of the run.
+    `recorded` is False if neither notes nor the parts of scores will be read, and nobody observes the run.
     """
     # Not part of the public API, so not a method.
     strategies = pipeline._bound(query)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

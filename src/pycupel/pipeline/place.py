@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics import OverflowEvent
 from pycupel.errors import BudgetOverflowError
 from pycupel.kernels.order import maker
-from pycupel.model import ContextBudget, ContextItem, OverflowStrategy
-from pycupel.pipeline.classify import Classified
-from pycupel.placers import place_by_index
+from pycupel.model import ContextItem, OverflowStrategy
+from pycupel.placers import make_lineup, place_by_index
 from pycupel.protocols import Placer
 from pycupel.text import quantity
+
+if TYPE_CHECKING:
+    from pycupel.pipeline.record import Selection
 
 PINNED_SCORE = 1.0
 
@@ -45,22 +48,17 @@ class Placement(NamedTuple):
 _placement = maker(Placement)
 
 
-def place_items(
-    pinned: Sequence[ContextItem],
-    sliced: list[ContextItem],
-    scores: list[float],
-    budget: ContextBudget,
-    strategy: OverflowStrategy,
-    placer: Placer,
-    positions: Sequence[int] | None = None,
-) -> Placement:
-    """Merge, handle overflow, and let the placer order the items.
-
-    `positions` are numbers that sort pinned and sliced items as in the input, for a placer that reads them.
-    """
+def place_items(selection: Selection, strategy: OverflowStrategy, placer: Placer) -> Placement:
+    """Merge what was sliced with the pinned items, handle overflow, and let the placer order the items."""
+    ranking, sliced, budget = selection.ranking, selection.sliced, selection.budget
+    pinned, chosen, versions = ranking.classified.pinned, sliced.selected, sliced.versions
     # Step 1: merge.
-    merged = [*pinned, *sliced] if pinned else sliced
-    merged_scores = [PINNED_SCORE] * len(pinned) + scores if pinned else scores
+    merged = list(compress(ranking.items, sliced.is_selected))
+    merged_scores = list(compress(ranking.scores, sliced.is_selected))
+    if versions:
+        merged = [versions.get(i, ranking.items[i]) for i in chosen]
+    if pinned:
+        merged, merged_scores = [*pinned, *merged], [PINNED_SCORE] * len(pinned) + merged_scores
     # Step 2: detect and handle overflow.
     tokens = [item.tokens for item in merged]
     kept: Sequence[int] = range(len(merged))
@@ -74,12 +72,14 @@ def place_items(
         else:
             overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
     # Step 3: let the placer order the items.
-    if len(kept) == len(merged):
-        order = place_by_index(placer, merged, merged_scores, positions)
-        return _placement((merged, merged_scores, tokens, kept, order, overflow))
-    kept_positions = None if positions is None else [positions[i] for i in kept]
-    order = place_by_index(placer, [merged[i] for i in kept], [merged_scores[i] for i in kept], kept_positions)
-    return _placement((merged, merged_scores, tokens, kept, [kept[i] for i in order], overflow))
+    positions = None
+    if selection.run.strategies.reads_positions:
+        # Numbers that sort both as in the input: a pinned item comes after so many scoreable ones.
+        before, order = ranking.classified.pinned_after, ranking.order
+        positions = [*(2 * count for count in before), *(2 * order[i] + 1 for i in chosen)]
+    among = None if len(kept) == len(merged) else kept
+    placed = place_by_index(placer, make_lineup((merged, merged_scores, positions)), among)
+    return _placement((merged, merged_scores, tokens, kept, placed, overflow))
 
 
 def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
@@ -91,8 +91,3 @@ def truncate(tokens: Sequence[int], pinned: int, limit: int) -> list[int]:
             kept.append(i)
             current += tokens[i]
     return kept
-
-
-def input_positions(classified: Classified, chosen: Sequence[int]) -> list[int]:
-    """Return sort keys that put the pinned items and the chosen indices of `classified.scoreable` into input order."""
-    return [*(2 * before for before in classified.pinned_after), *(2 * i + 1 for i in chosen)]

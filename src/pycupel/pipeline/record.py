@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,18 +25,19 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import SCORE, SLICE
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
+from pycupel.placers import reads_positions
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._traits import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
 from pycupel.text import quantity
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
-    from pycupel.pipeline.notify import Notifier
+    from pycupel.pipeline.notify import Notifier, StageNotifier
 
 _Part = TypeVar("_Part")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Strategies:
     """The strategies of a run, and what is known about them. A pipeline keeps one for all its runs.
 
@@ -67,51 +68,31 @@ class Strategies:
     has_custom_slicer: bool = field(init=False)
     """Whether the slicer or one inside it is custom code."""
 
-    _traits: ScorerTraits | None = field(init=False, default=None)
-    _parts: Shares | None = field(init=False, default=None)
-
     def __post_init__(self) -> None:
         self.has_custom_scorer = not _is_built_in(self.scorer)
         self.has_custom_slicer = not _is_built_in(self.slicer)
 
-    @property
-    def traits(self) -> ScorerTraits:
-        """The traits of the scorer, for notes; computed when first read."""
-        if self._traits is None:
-            self._traits = traits_of(self.scorer)
-        return self._traits
+    @cached_property
+    def reads_positions(self) -> bool:
+        """Whether the placer needs to know the order of the input."""
+        return reads_positions(self.placer)
 
-    @property
+    @cached_property
+    def traits(self) -> ScorerTraits:
+        """The traits of the scorer, for notes."""
+        return traits_of(self.scorer)
+
+    @cached_property
     def parts(self) -> Shares:
-        """The scorers whose weighted sum is the score; computed when first read."""
-        if self._parts is None:
-            self._parts = parts_of(self.scorer)
-        return self._parts
+        """The scorers whose weighted sum is the score."""
+        return parts_of(self.scorer)
 
 
 class Run:
-    """Takes down what cannot be made after the run, and notifies a collector if there is one.
+    """Takes down what cannot be made after the run, and notifies the collectors.
 
-    Args:
-        strategies: The strategies of the run.
-        recorded: False for a run that nobody asks about. It takes nothing down, and reads no clock.
-        with_items: Whether the report will have events for items, too.
-        notifier: Notifies the collector.
+    With `recorded=False`, for a run that nobody asks about, it takes nothing down and reads no clock.
     """
-
-    __slots__ = (
-        "columns",
-        "laps",
-        "mark",
-        "notifier",
-        "notify_stage",
-        "recorded",
-        "scorer_notes",
-        "slice_notes",
-        "strategies",
-        "traits",
-        "with_items",
-    )
 
     columns: dict[int, list[float]] | None
     """The scores of each scorer, by its id; None if they are not recorded."""
@@ -131,32 +112,27 @@ class Run:
     slice_notes: Sequence[str] | None
     """The notes of a custom slicer, one for each item that it left out."""
 
-    def __init__(
-        self,
-        strategies: Strategies,
-        *,
-        recorded: bool = True,
-        with_items: bool = True,
-        notifier: Notifier | None = None,
-    ) -> None:
+    notifiers: Sequence[Notifier]
+    """Those to tell how the run ends."""
+
+    listeners: Sequence[StageNotifier]
+    """Those of them to tell of each stage."""
+
+    def __init__(self, strategies: Strategies, *, recorded: bool = True, with_items: bool = True) -> None:
         self.strategies = strategies
         self.recorded = recorded
         # A run that takes nothing down has no events.
         self.with_items = recorded and with_items
-        self.notifier = notifier
-        self.notify_stage = None if notifier is None else notifier.notify_stage
+        self.notifiers = self.listeners = ()
         self.traits = self.scorer_notes = self.slice_notes = None
         self.laps = []
         self.columns = {} if recorded else None
         self.mark = perf_counter() if recorded else 0.0
 
     def completed(self, stage: int, record: Any, count: int) -> None:
-        """Note that a stage has completed.
+        """Note that a stage has completed, with so many items.
 
-        Args:
-            stage: The stage.
-            record: What the stages have left so far: the `Ranking` or, from Slice on, the `Selection`.
-            count: How many items came out of the stage.
+        `record` is what the stages have left so far: the `Ranking` or, from Slice on, the `Selection`.
         """
         if not self.recorded:
             return
@@ -170,10 +146,10 @@ class Run:
             self.scorer_notes = scorer_notes(self.traits, record.classified.scoreable)
         elif stage == SLICE and self.with_items and strategies.has_custom_slicer:
             self.slice_notes = explain.slice_notes(record, strategies.slicer)
-        elif self.notify_stage is None:
+        elif not self.listeners:
             return
-        if self.notify_stage is not None:
-            self.notify_stage(stage, record, lap)
+        for listener in self.listeners:
+            listener.stage_completed(stage, record, lap)
         # What custom code and collectors take is no part of the next stage.
         self.mark = perf_counter()
 
@@ -184,27 +160,24 @@ class Run:
 
     def finished(self, selection: Selection) -> None:
         """Note that the run has completed."""
-        notifier = self.notifier
-        if notifier is not None:
-            # The collector may keep the report, which refers to this run: without a way back, there is no cycle.
-            self.notifier = self.notify_stage = None
+        # A collector may keep the report, which refers to this run: without a way back, there is no cycle.
+        notifiers, self.notifiers, self.listeners = self.notifiers, (), ()
+        for notifier in notifiers:
             notifier.completed(selection)
 
     def failed(self, error: BaseException) -> None:
         """Note that the run has raised."""
-        if self.notifier is not None:
-            self.notifier.failed(error, self.laps)
+        for notifier in self.notifiers:
+            notifier.failed(error, self.laps)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pair the columns with their scorers, because a copy of a scorer has another id."""
-        state = {name: getattr(self, name) for name in self.__slots__}
         # Only the parts of the score are read later, not the scorers inside them.
         columns = self.columns and [(scorer, self.columns[id(scorer)]) for scorer, _ in self.strategies.parts]
-        return {**state, "columns": columns, "notifier": None, "notify_stage": None}
+        return {**vars(self), "columns": columns, "notifiers": (), "listeners": ()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        vars(self).update(state)
         self.columns = {id(scorer): column for scorer, column in state["columns"] or ()}
 
 

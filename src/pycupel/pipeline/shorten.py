@@ -20,7 +20,7 @@ from pycupel.slicers import (
     MinScoreSlice,
     QuotaSlice,
 )
-from pycupel.slicers._versions import ItemVersions, VersionSlice
+from pycupel.slicers.knapsack import ItemVersions, VersionSlice
 from pycupel.text import describe, number_text, shortened
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 
 def with_versions(slicer: Any, versions: VersionSlice | None = None) -> Any:
-    """Replace every greedy or knapsack slicer in a slicer by a choice among versions, or among none.
-
-    Raises:
-        PipelineConfigError: it contains neither.
-    """
+    """Replace every greedy or knapsack slicer in a slicer by a choice among versions, or among none."""
     cls: type[Any] = slicer.__class__
     choice = VersionSlice({}) if versions is None else versions
     if cls in (GreedySlice, KnapsackSlice):
@@ -67,12 +63,7 @@ def versions_of(shortener: Shortener, ranking: Ranking) -> dict[int, ItemVersion
 
 
 def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) -> ItemVersions:
-    """Make and check the shorter versions of one item, each with its units.
-
-    Raises:
-        ShortenerContractError: the shortener raises, or returns something other than shorter versions; or units are
-            not finite.
-    """
+    """Make and check the shorter versions of one item, each with its units."""
     # `select` wraps the shortener if some items come with versions of their own.
     name = getattr(shortener, "shortener_name", type(shortener).__name__)
 
@@ -101,7 +92,9 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
                 "it must have fewer"
             )
         shorter.append(version)
-    units = [_units(version, item, whole) for version in shorter]
+    # Where the shortener states no units, a share of the whole.
+    stated = [(stated_units(version), version.tokens / item.tokens) for version in shorter]
+    units = [whole * share if units is None else units for units, share in stated]
     if not all(map(isfinite, (whole, *units))):
         raise ShortenerContractError(f"{name} stated units that are not finite for {about()}")
     return ItemVersions(shorter, units, whole)
@@ -115,9 +108,3 @@ def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -
 def units_of_all(shortener: Any, items: Iterable[ContextItem], context: ShortenContext) -> list[float]:
     """Return the units of each of these items as a whole."""
     return [units_of_whole(shortener, item, context) for item in items]
-
-
-def _units(version: ContextItem, item: ContextItem, whole: float) -> float:
-    """Return the units that the shortener states, or a share of the whole."""
-    units = stated_units(version)
-    return whole * (version.tokens / item.tokens) if units is None else units

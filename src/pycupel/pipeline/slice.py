@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
 from pycupel.kernels.order import indices_by_identity, maker
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import NO_VERSIONS, IndexSlice, slice_by_index
+from pycupel.slicers._base import NO_VERSIONS, slice_by_index
 from pycupel.text import quantity
+
+if TYPE_CHECKING:
+    from pycupel.pipeline.record import Ranking
 
 
 class Sliced(NamedTuple):
@@ -46,35 +49,18 @@ class Sliced(NamedTuple):
 _sliced = maker(Sliced)
 
 
-def slice_items(
-    items: Sequence[ContextItem],
-    scores: Sequence[float],
-    budget: ContextBudget,
-    pinned_tokens: int,
-    slicer: Slicer,
-    *,
-    deduplicated: bool,
-) -> Sliced:
+def slice_items(ranking: Ranking, budget: ContextBudget, slicer: Slicer, *, deduplicated: bool) -> Sliced:
     """Let the slicer select within the budget that the pinned items leave."""
-    effective = budget.effective(pinned_tokens)
-    outcome = slice_by_index(slicer, items, scores, effective)
-    if not deduplicated:
-        outcome = _first_occurrences(items, outcome)
+    items, effective = ranking.items, budget.effective(ranking.classified.pinned_tokens)
+    outcome = slice_by_index(slicer, items, ranking.scores, effective)
+    if not deduplicated and len(indices := indices_by_identity(items)) < len(items):
+        # Move the selection of a repeated object to its first occurrences (SL-03): built-in slicers return indices,
+        # and must give the same result as custom ones, which return objects.
+        named = [*outcome.selected, *(i for i, _ in outcome.cap_excluded)]
+        outcome = outcome.at({i: indices[id(items[i])].pop() for i in named})
     chosen, shortfalls, cap_excluded, versions, notes = outcome
     is_selected = bytearray(len(items))
     for i in chosen:
         is_selected[i] = 1
     selected = list(compress(range(len(items)), is_selected))
     return _sliced((effective, selected, is_selected, shortfalls, dict(cap_excluded), versions, notes))
-
-
-def _first_occurrences(items: Sequence[ContextItem], outcome: IndexSlice) -> IndexSlice:
-    """Move the selection of a repeated object to its first occurrences (SL-03).
-
-    This gives built-in slicers, which return indices, the same result as custom ones, which return objects.
-    """
-    indices = indices_by_identity(items)
-    if len(indices) == len(items):
-        return outcome
-    first = {i: indices[id(items[i])].pop() for i in [*outcome.selected, *(i for i, _ in outcome.cap_excluded)]}
-    return outcome.at(first)

@@ -33,10 +33,6 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
 
     Returns:
         An async iterable of items, for `Pipeline.run_stream` or `async for`. It can be iterated only once.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: a timeout is negative or NaN.
     """
     return MergedSources(sources, timeout, source_timeout)
 
@@ -44,10 +40,7 @@ def merge_sources(*sources: Source, timeout: float | None = None, source_timeout
 class MergedSources:
     """Several sources as one async iterable. Made by `merge_sources`.
 
-    Attributes:
-        late: The sources that timed out: the caller's own objects, in the order of the arguments.
-        failed: The sources that raised, in the same order.
-        errors: The exception of each source in `failed`.
+    Its lists have the caller's own objects, in the order of the arguments.
     """
 
     def __init__(self, sources: tuple[Source, ...], timeout: float | None, source_timeout: float | None) -> None:
@@ -79,11 +72,7 @@ class MergedSources:
         return [self._errors[i] for i in sorted(self._errors)]
 
     def __aiter__(self) -> AsyncIterator[ContextItem]:
-        """Start all sources. They are closed when the iteration ends.
-
-        Raises:
-            RuntimeError: they have already been started.
-        """
+        """Start all sources. They are closed when the iteration ends."""
         if self._is_started:
             raise RuntimeError("merged sources can be iterated only once; call merge_sources again")
         self._is_started = True
@@ -134,7 +123,8 @@ class MergedSources:
         import asyncio  # noqa: PLC0415 - see above
 
         try:
-            iterator = _iterate(self._sources[i])
+            source: Any = self._sources[i]
+            iterator = source.__aiter__() if hasattr(source, "__aiter__") else _iterate_plain(source)
             try:
                 while True:
                     waiting = asyncio.timeout(self._source_timeout)
@@ -170,13 +160,6 @@ async def _iterate_plain(
             yield item
     finally:
         close(iterator)
-
-
-def _iterate(source: Any) -> AsyncIterator[ContextItem]:
-    iterator: AsyncIterator[ContextItem] = (
-        source.__aiter__() if hasattr(source, "__aiter__") else _iterate_plain(source)
-    )
-    return iterator
 
 
 def _checked_seconds(name: str, value: Any) -> float | None:

@@ -21,18 +21,17 @@ from pycupel.kernels.scores import SortedSums
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, wrong_type
 from pycupel.pipeline.classify import Classified, check_pinned_budget, classify_items
-from pycupel.pipeline.deduplicate import beats, deduplicate_items, is_document, merge_documents, normalized
+from pycupel.pipeline.deduplicate import beats, compares_normalized, deduplicate_items, merge_documents, normalized
 from pycupel.pipeline.explain import CLASSIFY, DEDUPLICATE, PLACE, SCORE, SLICE
-from pycupel.pipeline.place import Placement, input_positions, place_items
+from pycupel.pipeline.place import place_items
 from pycupel.pipeline.policy import NORMALIZED
 from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.sort import sort_items
-from pycupel.placers import reads_positions
 from pycupel.scorers._traits import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
-from pycupel.slicers.stream import compete
+from pycupel.slicers.greedy import compete
 
 if TYPE_CHECKING:
     from pycupel.pipeline.policy import Policy
@@ -45,11 +44,7 @@ Rank = tuple[bool, float, int]
 
 
 def streaming_strategies(strategies: Strategies) -> Strategies:
-    """Return the strategies of a pipeline for a stream.
-
-    Raises:
-        PipelineConfigError: the slicer has quotas.
-    """
+    """Return the strategies of a pipeline for a stream."""
     slicer: Any = strategies.slicer
     inner = slicer
     while inner is not None:
@@ -230,7 +225,7 @@ class Stream:
 
     def _keys(self, item: ContextItem) -> tuple[_Key, ...]:
         content = item.content
-        return (content, (normalized(content),)) if self._normalizes and is_document(item) else (content,)
+        return (content, (normalized(content),)) if self._normalizes and compares_normalized(item) else (content,)
 
     def _held(self, item: ContextItem) -> list[Rank]:
         """Return the selected items that are copies of this one, the best first."""
@@ -294,7 +289,8 @@ class Stream:
         selection = Selection(ranking, self._budget, run)
         selection.sliced = sliced = self._sliced([known[i] for i in ranking.order])
         self._complete(SLICE, selection, len(sliced.selected))
-        selection.placement = placement = self._placed(ranking, sliced.selected)
+        placement = place_items(selection, self._policy.overflow_strategy, run.strategies.placer)
+        selection.placement = placement
         run.completed(PLACE, selection, len(placement.order))
         return selection
 
@@ -309,18 +305,6 @@ class Stream:
         displaced = {i: self._displaced[index] for i, index in enumerate(indices) if index in self._displaced}
         effective = self._budget.effective(self._pinned_tokens)
         return Sliced(effective, [i for i, is_in in enumerate(is_selected) if is_in], is_selected, (), displaced)
-
-    def _placed(self, ranking: Ranking, chosen: Sequence[int]) -> Placement:
-        placer, order = self._run.strategies.placer, ranking.order
-        return place_items(
-            self._pinned,
-            [ranking.items[i] for i in chosen],
-            [ranking.scores[i] for i in chosen],
-            self._budget,
-            self._policy.overflow_strategy,
-            placer,
-            input_positions(ranking.classified, [order[i] for i in chosen]) if reads_positions(placer) else None,
-        )
 
     def failed(self, error: BaseException) -> None:
         """Notify the collector, and attach what was selected so far to the error."""

@@ -6,7 +6,7 @@ JSON. A strategy that they cannot express is written as an object: `slicer`, `pl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -47,17 +47,6 @@ _CONFLICTS = {
     ("quotas", "slicer"): "cannot be combined with slicer; set the entries in the object",
     ("placer", "placer_type"): "cannot be combined with placerType; set the type in the object",
 }
-
-
-def _scorer_of(entries: Any) -> Any:
-    # A single scorer is used without a composite (CS-04, CV-12).
-    return entries[0][0] if len(entries) == 1 else CompositeScorer(entries)
-
-
-def _entries_of(scorer: Any) -> Any:
-    # A list of one is read as that scorer alone, so a composite of one must be written as an entry of its own.
-    is_several = type(scorer) is CompositeScorer and len(scorer.entries) > 1
-    return scorer.entries if is_several else [(scorer, 1.0)]
 
 
 def _build_policy(
@@ -103,7 +92,14 @@ def _conflicts(fields: Mapping[str, Any]) -> Iterator[DocumentError]:
 # Where `slicerType` names the slicer, its options look as if they belonged beside it.
 _MISPLACED = dict.fromkeys(SLICER.related_keys, "is an option of a slicer; set it in an object, slicer")
 
-_SCORERS = adapted(WEIGHTED_SCORERS, read=_scorer_of, write=_entries_of)
+_SCORERS = adapted(
+    WEIGHTED_SCORERS,
+    # A single scorer is used without a composite (CS-04, CV-12), so a composite of one is an entry of its own.
+    read=lambda entries: entries[0][0] if len(entries) == 1 else CompositeScorer(entries),
+    write=lambda scorer: (
+        scorer.entries if type(scorer) is CompositeScorer and len(scorer.entries) > 1 else [(scorer, 1.0)]
+    ),
+)
 _SHORTEN = name_or_object(SHORTENER, "shorten")
 
 _MODEL = adapted(TEXT, read=lambda name: checked_model_name("a model's name", name), pattern=r"\S")
@@ -168,23 +164,24 @@ def policy_from_dict(data: Mapping[str, Any]) -> Policy:
 def combine_mistakes(error: DocumentError) -> DocumentError:
     """Return the error for a whole document: `errors` has all mistakes, even if there is only one."""
     errors = error.errors or (error,)
+    hint = hint_of(errors)
     if len(errors) == 1:
-        return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors)
+        return DocumentError(errors[0].args[0], path=errors[0].path, errors=errors, hint=hint)
     lines = "".join(f"\n  {each}" for each in errors[:_MAX_LISTED])
     if len(errors) > _MAX_LISTED:
         lines += f"\n  and {len(errors) - _MAX_LISTED:,} more"
-    return DocumentError(f"there are {len(errors):,} mistakes in the policy:{lines}", errors=errors)
+    return DocumentError(f"there are {len(errors):,} mistakes in the policy:{lines}", errors=errors, hint=hint)
+
+
+def hint_of(errors: Iterable[DocumentError]) -> str | None:
+    """Return the first hint of several errors: one is enough for the whole document."""
+    return next((note for each in errors for note in getattr(each, "__notes__", ())), None)
 
 
 def policy_to_dict(policy: Policy | PresetName) -> dict[str, Any]:
     """Return a policy as a dictionary, in the canonical form: camelCase, without unset fields.
 
-    Args:
-        policy: A policy, a pipeline, or the name of a preset.
-
     Raises:
-        TypeError: it is none of these.
-        InvalidArgumentError: there is no such preset.
         DocumentError: a part of the policy cannot be written, for example because it is not registered.
     """
     whole = as_policy(policy)

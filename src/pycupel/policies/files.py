@@ -17,7 +17,7 @@ from pycupel.extras import load_extra
 from pycupel.model.checks import checked_name, checked_path, checked_str
 from pycupel.pipeline import Policy
 from pycupel.pipeline.policy import PresetName
-from pycupel.policies.document import combine_mistakes, policy_from_dict, policy_to_dict
+from pycupel.policies.document import combine_mistakes, hint_of, policy_from_dict, policy_to_dict
 from pycupel.text import quoted, shortened
 
 PolicyFormat = Literal["json", "toml", "yaml"]
@@ -55,11 +55,7 @@ _DOTTED_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)+")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse a TOML document.
-
-    Raises:
-        DocumentError: it is not TOML, or takes the standard library too long.
-    """
+    """Parse a TOML document."""
     # A key with too many parts, such as `a.a.a`, would take the standard library minutes.
     if text.count(".") > _MAX_DOTS:
         # Dots in strings and comments do not count.
@@ -127,6 +123,7 @@ def _inline(value: Any) -> str:
 # --- YAML
 
 _MAX_NODES = 10_000
+_LONGEST_PROBLEM = 1_000
 _INFINITE = 10**9
 _TAG = "tag:yaml.org,2002:"
 # The plain scalars that are not texts, with their first characters: the words and numbers of JSON, YAML's two other
@@ -189,7 +186,8 @@ def _read_yaml(text: str) -> Any:
         if _count_nodes(node, counts) <= max(_MAX_NODES, len(counts)):
             return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"invalid YAML: {error}") from None
+        # It may quote a name of any length.
+        raise DocumentError(f"invalid YAML: {str(error)[:_LONGEST_PROBLEM]}") from None
     raise DocumentError(f"aliases expand to more than {_MAX_NODES:,} nodes")
 
 
@@ -233,11 +231,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
 
     Raises:
-        TypeError: `path` is not a path.
         DocumentError: the file does not contain a valid policy. The text names the file; `errors` lists all mistakes.
-        InvalidArgumentError: the suffix is not supported.
-        OSError: the file cannot be read.
-        MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
     file = Path(checked_path("path", path))
     file_format = _format_of(file)
@@ -251,23 +245,12 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
         mistake = DocumentError(f"is not UTF-8: {error.reason} at byte {error.start}")
     except DocumentError as error:
         mistake = error
-    raise DocumentError(f"{file}: {mistake}", errors=mistake.errors or (mistake,)) from mistake
+    errors = mistake.errors or (mistake,)
+    raise DocumentError(f"{file}: {mistake}", errors=errors, hint=hint_of(errors)) from mistake
 
 
 def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> None:
-    """Save a policy to a file, in the canonical form.
-
-    Args:
-        policy: A policy, a pipeline, or the name of a preset.
-        path: The file. The suffix determines the format: .json, .toml, .yaml or .yml.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        DocumentError: a part of the policy cannot be written, for example because it is not registered.
-        InvalidArgumentError: the suffix is not supported, or there is no such preset.
-        MissingExtraError: the format is YAML, and PyYAML is not installed.
-        OSError: the file cannot be written.
-    """
+    """Save a policy to a file, in the canonical form of `policy_to_dict`, and in the format that its suffix names."""
     file = Path(checked_path("path", path))
     file.write_text(dump_policy(policy, _format_of(file)), encoding="utf-8")
 
@@ -275,15 +258,8 @@ def save_policy(policy: Policy | PresetName, path: str | os.PathLike[str]) -> No
 def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A002 - the natural name
     """Parse a policy.
 
-    Args:
-        text: The text.
-        format: `json`, `toml` or `yaml`.
-
     Raises:
-        TypeError: an argument has the wrong type.
         DocumentError: the text does not contain a valid policy; `errors` lists all mistakes.
-        InvalidArgumentError: there is no such format.
-        MissingExtraError: the format is YAML, and PyYAML is not installed.
     """
     name = checked_name("format", format, READERS)
     checked_str("text", text)
@@ -301,18 +277,7 @@ def parse_policy(text: str, format: PolicyFormat = "json") -> Policy:  # noqa: A
 
 
 def dump_policy(policy: Policy | PresetName, format: PolicyFormat = "json") -> str:  # noqa: A002 - the natural name
-    """Format a policy as text, in the canonical form.
-
-    Args:
-        policy: A policy, a pipeline, or the name of a preset.
-        format: `json`, `toml` or `yaml`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        DocumentError: a part of the policy cannot be written, for example because it is not registered.
-        InvalidArgumentError: there is no such format or preset.
-        MissingExtraError: the format is YAML, and PyYAML is not installed.
-    """
+    """Format a policy as text, in the canonical form of `policy_to_dict`."""
     name = checked_name("format", format, READERS)
     document = policy_to_dict(policy)
     check_depth(document)

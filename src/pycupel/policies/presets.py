@@ -120,13 +120,7 @@ def _upstream() -> dict[str, Policy]:
 def preset(name: str, *, upstream: bool = False) -> Policy:
     """Return a preset by name, in any spelling: `code-review`, `code_review` or `CodeReview`.
 
-    Args:
-        name: The name.
-        upstream: Whether to return the .NET implementation's preset of that name instead of ours.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such preset.
+    With `upstream`, it is the .NET implementation's preset of that name instead of ours.
     """
     known = known_preset(checked_str("name", name), "name")
     policies = _upstream() if checked_bool("upstream", upstream) else PRESETS
@@ -171,16 +165,7 @@ class PolicyRegistry:
     def add_policy(self, intent: str, policy: Policy | PresetName) -> Self:
         """Register a policy for an intent. If the intent is registered in the same spelling, its policy is replaced.
 
-        Args:
-            intent: The name of the purpose.
-            policy: A policy, a pipeline, or the name of a preset.
-
-        Returns:
-            The registry itself, so that calls can be chained.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            InvalidArgumentError: the intent is blank or registered in another spelling, or there is no such preset.
+        Returns the registry itself, so that calls can be chained.
         """
         key = _key(intent)
         spelling, _ = self._policies.get(key, (intent, None))
@@ -198,7 +183,6 @@ class PolicyRegistry:
         """Return the policy for an intent.
 
         Raises:
-            TypeError: the intent is not a str.
             InvalidArgumentError: there is no such policy (a note lists the registered intents), or the intent is blank.
         """
         policy = self.try_get_policy(intent)
@@ -213,12 +197,7 @@ class PolicyRegistry:
         return policy
 
     def try_get_policy(self, intent: str) -> Policy | None:
-        """Return the policy for an intent, or None if there is none.
-
-        Raises:
-            TypeError: the intent is not a str.
-            InvalidArgumentError: the intent is blank.
-        """
+        """Return the policy for an intent, or None if there is none."""
         return self._policies.get(_key(intent), (None, None))[1]
 
     def __contains__(self, intent: object) -> bool:

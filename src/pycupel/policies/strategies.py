@@ -49,7 +49,12 @@ def registered_name(registry: Registry) -> Codec:
             raise must_be(f"the name of a {what}", value)
         if registry.canonical_name(value) is None:
             near = suggestion(value, registry)
-            raise DocumentError(f"unknown {what} {quoted(value)}; choose from {', '.join(registry)}{near}")
+            own = (
+                f"For a {what} of your own, pass --import MODULE to the command line, import the module that registers "
+                f"it, or install a package with the entry point in {registry.group}."
+            )
+            problem = f"unknown {what} {quoted(value)}; choose from {', '.join(registry)}{near}"
+            raise DocumentError(problem, hint=None if near else own)
         return registry[value]
 
     def write(value: Any, _: Context) -> str:
@@ -91,10 +96,7 @@ def _field_name(name: str) -> str:
 class Strategy(Codec):
     """A codec for objects with a `type`. Their other fields are the parameters of the class that the type names.
 
-    Args:
-        registry: The classes by name.
-        types: The codec for each type of parameter.
-        other_keys: Keys of the object that are not options, apart from `type`.
+    `types` has the codec for each type of parameter; `other_keys` are keys of the object that are not options.
     """
 
     def __init__(self, registry: Registry, types: Mapping[Any, Codec], *other_keys: str) -> None:
@@ -110,14 +112,9 @@ class Strategy(Codec):
         self._built_in: dict[int, Record] = {}
 
     def define(self, cls: type[Any], *fields: Field, build: Callable[..., Any] | None = None, **codecs: Codec) -> None:
-        """Define a built-in type.
+        """Define a built-in type, with the fields and codecs that its signature does not fully describe.
 
-        Args:
-            cls: The class.
-            fields: Fields whose name or description differs from that of the parameter, and those that only documents
-                have, which `build` takes.
-            build: Builds the value instead of the class.
-            codecs: Codecs for parameters whose annotations are not specific enough.
+        Fields that only documents have are for `build`, which builds the value instead of the class.
         """
         own = (Field(_field_name(name), codec, attribute=name) for name, codec in codecs.items())
         record = self._built_in[id(cls)] = self._derived(cls, *fields, *own, build=build)
@@ -396,12 +393,12 @@ def _read_limit(value: Any, context: Context) -> Any:
     return None
 
 
-def _write_limit(value: Any, context: Context) -> Any:
-    # Not as null, which means absent, and which TOML does not have.
-    return "unlimited" if value is None else POSITIVE_INTEGER.write(value, context)
-
-
-_LIMIT = Codec(lambda: {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]}, _read_limit, _write_limit)
+# Not as null, which means absent, and which TOML does not have.
+_LIMIT = Codec(
+    lambda: {"anyOf": [POSITIVE_INTEGER.schema(), {"const": "unlimited"}]},
+    _read_limit,
+    lambda value, context: "unlimited" if value is None else POSITIVE_INTEGER.write(value, context),
+)
 _MAX_CELLS = Field("maxCells", _LIMIT, description='The maximum number of candidates times buckets, or "unlimited".')
 
 SLICER.define(slicers.KnapsackSlice, _MAX_CELLS)

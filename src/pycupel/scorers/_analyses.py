@@ -1,7 +1,6 @@
 """A cache of analysed contents, so that a second question does not analyse them again.
 
-One cache serves the whole process, because scorers are immutable. Its keys are the
-texts themselves, so it never affects a score.
+One cache serves all scorers, which are immutable. Its keys are the texts themselves, so it never affects a score.
 """
 
 from __future__ import annotations
@@ -45,36 +44,28 @@ class _Cache:
         self._lock = Lock()
 
     def analyse(self, contents: Sequence[str]) -> list[Analysis]:
+        """Analyse the contents, or take their analyses from the cache."""
         known = self.analyses.get
         found = [known(content) for content in contents]
         if None not in found:
             return found  # type: ignore[return-value]
         # Analyse repeated content once.
-        fresh = {
-            content: analysis_of(content, self.vocabulary.__getitem__)
-            for content in dict.fromkeys(
-                content for content, analysis in zip(contents, found, strict=True) if analysis is None
-            )
-        }
-        self._keep(fresh)
-        return [
-            fresh[content] if analysis is None else analysis for content, analysis in zip(contents, found, strict=True)
-        ]
+        missing = [content for content, analysis in zip(contents, found, strict=True) if analysis is None]
+        fresh = {content: analysis_of(content, self.vocabulary.__getitem__) for content in dict.fromkeys(missing)}
+        with self._lock:
+            self._keep(fresh)
+        return [each or fresh[content] for content, each in zip(contents, found, strict=True)]
 
     def _keep(self, fresh: dict[str, Analysis]) -> None:
-        with self._lock:
-            if self.vocabulary.bytes > self.max_bytes // 2:
-                # Analyses share their strings with the vocabulary, so both must be counted together.
-                self._clear()
-                return
-            for content, analysis in fresh.items():
-                # Another thread may have added it meanwhile.
-                self.bytes += 0 if content in self.analyses else _size(content, analysis)
-                self.analyses[content] = analysis
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
         most = self.max_bytes // 2
+        if self.vocabulary.bytes > most:
+            # Analyses share their strings with the vocabulary, so both must be counted together.
+            self._clear()
+            return
+        for content, analysis in fresh.items():
+            # Another thread may have added it meanwhile.
+            self.bytes += 0 if content in self.analyses else _size(content, analysis)
+            self.analyses[content] = analysis
         if self.bytes > most:
             for content, analysis in list(self.analyses.items()):
                 # More than necessary, so that not every call has to drop entries.
@@ -84,6 +75,7 @@ class _Cache:
                 self.bytes -= _size(content, analysis)
 
     def clear(self) -> None:
+        """Clear the cache, to free memory. Scores stay the same."""
         with self._lock:
             self._clear()
 
@@ -97,19 +89,4 @@ def _size(content: str, analysis: Analysis) -> int:
     return _OVERHEAD + getsizeof(content) + getsizeof(analysis.counts)
 
 
-_CACHE = _Cache(MAX_BYTES)
-
-
-def analyse(contents: Sequence[str]) -> list[Analysis]:
-    """Analyse the contents, or take their analyses from the cache."""
-    return _CACHE.analyse(contents)
-
-
-def cached_bytes() -> int:
-    """Estimate how much memory the caches use."""
-    return _CACHE.bytes + _CACHE.vocabulary.bytes
-
-
-def clear_caches() -> None:
-    """Clear the cache of analysed contents, to free memory. Scores stay the same."""
-    _CACHE.clear()
+CACHE = _Cache(MAX_BYTES)

@@ -15,12 +15,21 @@ from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
 from pycupel.model.checks import MAX_NESTING, as_float, checked_iterable
 from pycupel.protocols import Scorer
-from pycupel.values import hold
+from pycupel.values import check_fields, hold
 
 Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 
 # The kinds whose order in the input is meaningful: messages, and the output of tools.
 CONVERSATION = frozenset({ContextKind.MESSAGE.key, ContextKind.TOOL_OUTPUT.key})
+
+
+class CheckedScorer:
+    """The base class of scorers whose fields are checked as they are declared, and of their curves."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_fields(self, ScorerConfigError)
 
 
 class WrappingScorer(ABC):
@@ -32,9 +41,9 @@ class WrappingScorer(ABC):
     """Whether the score is the sum of the children's scores, each multiplied by its share."""
 
     @property
-    @abstractmethod
     def children(self) -> tuple[Scorer, ...]:
         """Return the inner scorers."""
+        return (cast(Any, self).inner,)
 
     @property
     def _shares(self) -> Sequence[float]:
@@ -44,10 +53,9 @@ class WrappingScorer(ABC):
 
     def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
         """Copy the scorer with other inner scorers, in the same order."""
-        new: Any = copy(self)
+        new = copy(self)
         hold(new, inner=children[0])
-        scorer: Scorer = new
-        return scorer
+        return cast(Scorer, new)
 
     def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
         """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
@@ -73,6 +81,11 @@ def field_of(scorer: Any) -> str | None:
 def score_one(scorer: Scorer, item: ContextItem, all_items: Sequence[ContextItem]) -> float:
     """Score one item; the result is a float, whatever number the scorer returns (SC-04)."""
     return _as_score(scorer, scorer.score(item, all_items))
+
+
+def score_of(item: ContextItem, all_items: Sequence[ContextItem], scores: Sequence[float]) -> float:
+    """Return the score of one item among those of all: the largest of the object, 0 if it is not among them."""
+    return max([score for other, score in zip(all_items, scores, strict=True) if other is item], default=0.0)
 
 
 def score_all(scorer: Scorer, items: Sequence[ContextItem]) -> list[float]:

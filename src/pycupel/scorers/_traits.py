@@ -66,11 +66,7 @@ def _resolved(root: Any, weights_of: Callable[[Any], Sequence[float]]) -> Shares
 
 
 def bound_query(scorer: Any) -> str:
-    """Return the question of a scorer.
-
-    Raises:
-        ScorerConfigError: it has none.
-    """
+    """Return the question of a scorer; it is an error if there is none."""
     if scorer.query is None:
         name = type(scorer).__name__
         raise ScorerConfigError(
@@ -86,21 +82,15 @@ def bind_query(scorer: Scorer, query: str) -> tuple[Scorer, int]:
     """Pass the question to every inner scorer that takes one.
 
     A scorer takes one by having a method `for_query(query)` that returns a copy with the question. A scorer that
-    occurs several times is bound once and stays shared. Scorers that take none stay the same objects.
-
-    Returns:
-        The scorer with the question, and how many scorers received it.
-
-    Raises:
-        TypeError: the query is not a str, or a `for_query` does not return a scorer.
+    occurs several times is bound once and stays shared. Scorers that take none stay the same objects. Also return how
+    many scorers received it.
     """
-    binding = _Binding("for_query", checked_str("query", query))
-    return binding.bind(scorer), binding.count
+    return _bound(scorer, "for_query", checked_str("query", query))
 
 
 def bind_stream(scorer: Scorer) -> Scorer:
     """Prepare every inner scorer that has a method `_for_stream()` for items that arrive in batches."""
-    return _Binding("_for_stream").bind(scorer)
+    return _bound(scorer, "_for_stream")[0]
 
 
 async def awaiting(scorer: Scorer, items: Sequence[ContextItem]) -> Scorer:
@@ -112,7 +102,7 @@ async def awaiting(scorer: Scorer, items: Sequence[ContextItem]) -> Scorer:
     for leaf, _ in leaves_of(scorer):
         if hasattr(leaf, "_awaiting") and leaf.query is not None:
             ready[id(leaf)] = await leaf._awaiting(items)
-    return _Binding("", done=ready).bind(scorer)
+    return _bound(scorer, "", done=ready)[0]
 
 
 def query_of(scorer: Scorer) -> str | None:
@@ -123,39 +113,35 @@ def query_of(scorer: Scorer) -> str | None:
 
 def scores_relevance(scorer: Scorer, items: Sequence[ContextItem]) -> bool:
     """Whether low scores mean irrelevant items: by a question, or by hints that are a retriever's scores."""
-    leaves = [leaf for leaf, _ in leaves_of(scorer)]
-    if any(getattr(leaf, "query", None) is not None for leaf in leaves):
+    if any(getattr(leaf, "query", None) is not None for leaf, _ in leaves_of(scorer)):
         return True
-    reads_scores = any(_rescale(leaf) == "auto" for leaf in leaves)
+    reads_scores = any(_rescale(leaf) == "auto" for leaf, _ in leaves_of(scorer))
     return reads_scores and any(item.future_relevance_hint is not None for item in items)
 
 
-class _Binding:
-    """One traversal of a scorer and those inside it."""
+def _bound(root: Scorer, method: str, *arguments: str, done: dict[int, Scorer] | None = None) -> tuple[Scorer, int]:
+    """Replace a scorer, or those inside it that have this method, by what it returns, and count them."""
+    # What a scorer becomes, by its id.
+    became: dict[int, Scorer] = done or {}
+    count = 0
 
-    def __init__(self, method: str, *arguments: str, done: dict[int, Scorer] | None = None) -> None:
-        self.method = method
-        self.arguments = arguments
-        self.count = 0
-        # What a scorer becomes, by its id.
-        self._done: dict[int, Scorer] = done or {}
+    def bind(scorer: Any) -> Scorer:
+        nonlocal count
+        if id(scorer) in became:
+            return became[id(scorer)]
+        new: Scorer = scorer
+        if callable(getattr(scorer, method, None)):
+            count += 1
+            returned = getattr(scorer, method)(*arguments)
+            new = checked_scorer(f"the result of {type(scorer).__name__}.{method}", returned)
+        elif isinstance(scorer, WrappingScorer):
+            children = tuple(map(bind, scorer.children))
+            if any(after is not before for after, before in zip(children, scorer.children, strict=True)):
+                new = scorer._with_children(children)
+        became[id(scorer)] = new
+        return new
 
-    def bind(self, scorer: Scorer) -> Scorer:
-        key = id(scorer)
-        if key not in self._done:
-            self._done[key] = self._bound(scorer)
-        return self._done[key]
-
-    def _bound(self, scorer: Any) -> Scorer:
-        bind = getattr(scorer, self.method, None)
-        if callable(bind):
-            self.count += 1
-            return checked_scorer(f"the result of {type(scorer).__name__}.{self.method}", bind(*self.arguments))
-        if isinstance(scorer, WrappingScorer):
-            children = tuple(map(self.bind, scorer.children))
-            if any(new is not old for new, old in zip(children, scorer.children, strict=True)):
-                return scorer._with_children(children)
-        return scorer  # type: ignore[no-any-return]
+    return bind(root), count
 
 
 # Advisory notes about scorers that find little or no data.
@@ -168,29 +154,19 @@ _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 class ScorerTraits(NamedTuple):
     """The properties of a scorer and those inside it that notes depend on."""
 
+    # The innermost scorers with a share of the weight, except those that lack a question; the field that each reads.
     shares: Shares
-    """The innermost scorers with a share of the weight, except those that lack a question."""
-
     fields: Sequence[str | None]
-    """The field that each of them reads, if any."""
-
+    # The fields that any scorer reads, boosts and those that lack a question included.
     reads: frozenset[str | None]
-    """The fields that any scorer reads, boosts and those that lack a question included."""
-
+    # Whether a scorer takes a question, but has none; whether one in `shares` has a question.
     awaits_query: bool
-    """Whether a scorer takes a question, but has none."""
-
     has_query: bool
-    """Whether a scorer in `shares` has a question."""
-
+    # Whether a scorer clamps hints outside its range; whether one looks for retrievers, whose scales may differ.
     clamps: bool
-    """Whether a scorer clamps hints outside its range."""
-
     fuses: bool
-    """Whether a scorer looks for several retrievers, whose scales may differ."""
-
+    # Whether a scorer reads the order of the items as that of a conversation.
     is_conversational: bool
-    """Whether a scorer reads the order of the items as that of a conversation."""
 
 
 def traits_of(scorer: Any) -> ScorerTraits:
@@ -230,13 +206,10 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
 
 def clamping_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """Note that hints are outside the range of a scorer."""
-    if not traits.clamps:
-        return ()
-    hints = _hints(items)
+    hints = [item.future_relevance_hint for item in items] if traits.clamps else []
     clamped = len([hint for hint in hints if not (hint is None or 0.0 <= hint <= 1.0) and isfinite(hint)])
-    if not clamped:
-        return ()
-    return (f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}",)
+    note = f"hints outside the range from 0 to 1 were clamped ({clamped} of {len(items)}); {_RESCALE}"
+    return (note,) if clamped else ()
 
 
 def _rescale(scorer: Any) -> Any:
@@ -247,16 +220,13 @@ def _rescale(scorer: Any) -> Any:
 
 def fusing_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
     """Note that the hints of several retrievers were fused, because their scales differ."""
-    if not traits.fuses or not any(hint is not None and abs(hint) > 1.0 for hint in _hints(items)):
+    # Hints from -1 to 1 have one scale.
+    if not traits.fuses or not any(abs(item.future_relevance_hint or 0.0) > 1.0 for item in items):
         return ()
     from pycupel.scorers.fusing import scales_note  # noqa: PLC0415 - few programs have several retrievers
 
     note = scales_note(items)
     return () if note is None else (note,)
-
-
-def _hints(items: Sequence[ContextItem]) -> list[float | None]:
-    return [item.future_relevance_hint for item in items]
 
 
 def _reads_query(scorer: Any) -> bool:

@@ -22,7 +22,8 @@ from pycupel.model.checks import (
     wrong_type,
 )
 from pycupel.protocols import TimeProvider
-from pycupel.values import check_fields, hold, sealed
+from pycupel.scorers._base import CheckedScorer
+from pycupel.values import hold, sealed
 
 _ZERO = timedelta(0)
 
@@ -56,11 +57,6 @@ def _checked_duration(name: str, value: Any) -> timedelta:
     return value
 
 
-def _checked_half_life(_: str, value: Any) -> timedelta:
-    # DS-04: the specification wants its own spelling in the error, too.
-    return _checked_duration("half_life (halfLife)", value)
-
-
 def _checked_curve(name: str, value: Any) -> Any:
     refuse_class(name, value)
     if not isinstance(value, Curve):
@@ -70,19 +66,12 @@ def _checked_curve(name: str, value: Any) -> Any:
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class Exponential:
-    """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`.
+class Exponential(CheckedScorer):
+    """A curve that halves the score every `half_life`: `2 ** (-age / half_life)`."""
 
-    Raises:
-        TypeError: it is not a timedelta.
-        ScorerConfigError: it is not greater than zero.
-    """
-
-    half_life: timedelta = field(metadata=rule(_checked_half_life))
+    # DS-04: the specification wants its own spelling in the error, too.
+    half_life: timedelta = field(metadata=rule(lambda _, value: _checked_duration("half_life (halfLife)", value)))
     """The time in which the score halves, greater than zero."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""
@@ -92,12 +81,7 @@ class Exponential:
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class Step:
-    """A curve of steps: the score of the first window that is longer than the age, or of the last window.
-
-    Raises:
-        TypeError: a pair has the wrong types.
-        ScorerConfigError: there are no windows, they are not in order, or a value is out of range.
-    """
+    """A curve of steps: the score of the first window that is longer than the age, or of the last window."""
 
     windows: tuple[tuple[timedelta, float], ...]
     """Pairs of a maximum age and a score between 0 and 1, in order of age."""
@@ -126,19 +110,11 @@ class Step:
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0.
-
-    Raises:
-        TypeError: it is not a timedelta.
-        ScorerConfigError: it is not greater than zero.
-    """
+class Window(CheckedScorer):
+    """A curve with one step: 1.0 while the age is less than `max_age`, then 0.0."""
 
     max_age: timedelta = field(metadata=rule(_checked_duration))
     """The length of the window, greater than zero."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     def at(self, age: timedelta, /) -> float:
         """Return the score at an age."""
@@ -157,18 +133,13 @@ class SystemTimeProvider:
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class DecayScorer:
+class DecayScorer(CheckedScorer):
     """The older an item, the lower its score. An item from the future has age zero.
 
     The clock is read once per run, so all ages are consistent; with a live clock, two runs may differ.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: `null_timestamp_score` is out of range.
     """
 
     reads: ClassVar[str] = "timestamp"
-    """The field of items that the scorer reads."""
 
     time_provider: TimeProvider | Callable[[], datetime] = field(metadata=rule(checked_clock))
     """The clock: `SystemTimeProvider()`, any object with `now()`, or a function. There is no default."""
@@ -178,9 +149,6 @@ class DecayScorer:
 
     null_timestamp_score: float = field(default=0.5, metadata=SHARE)
     """The score of items without a timestamp, from 0 to 1."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the curve's score at the item's age."""
@@ -196,9 +164,9 @@ class DecayScorer:
 
     def _at(self, timestamp: datetime, now: datetime) -> float:
         score: Any = self.curve.at(max(_ZERO, now - timestamp))
-        return (
-            score if type(score) is float else as_float(f"the score that {type(self.curve).__name__} returned", score)
-        )
+        if type(score) is float:
+            return score
+        return as_float(f"the score that {type(self.curve).__name__} returned", score)
 
     def _now(self) -> datetime:
         provider: Any = self.time_provider

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,29 +27,21 @@ from pycupel.model.checks import (
     number,
     one_of,
 )
-from pycupel.scorers._base import CONVERSATION
+from pycupel.scorers._base import CONVERSATION, CheckedScorer, score_of
 from pycupel.text import quoted, shown
-from pycupel.values import FrozenDict, brief_repr, check_fields, hold, record_repr, sealed
+from pycupel.values import FrozenDict, brief_repr, hold, record_repr, sealed
+
+_WEIGHTS = "a mapping from names to weights"
 
 
-def weight_items(name: str, value: Any) -> list[tuple[Any, Any]]:
-    """Return the entries of a mapping to weights, not checked yet."""
-    return list(checked_mapping(name, "a mapping from names to weights", value).items())
-
-
-def checked_weight(what: str, where: str, value: Any) -> float:
-    """Check for a weight of 0 or more. `what` begins the specification's sentence; a note names the entry, `where`."""
+def checked_weight(what: str, where: str, value: Any, least: str = "non-negative") -> float:
+    """Check for a finite weight that is `least`. `what` begins the specification's sentence; `where` is the entry."""
     weight = as_float(where, value)
-    if weight < 0.0:
-        raise bad_weight(f"{what} must be non-negative", where, weight)
-    if not math.isfinite(weight):
-        raise bad_weight(f"{what} must be finite", where, weight)
-    return weight
-
-
-def bad_weight(message: str, where: str, weight: float) -> ScorerConfigError:
-    """Make the error for a weight that is out of range."""
-    return ScorerConfigError(message, argument=argument_of(where), value=weight, hint=f"{where} is {weight}")
+    is_low = weight < 0.0 or (weight == 0.0 and least == "positive")
+    if isfinite(weight) and not is_low:
+        return weight
+    message = f"{what} must be {least if is_low else 'finite'}"
+    raise ScorerConfigError(message, argument=argument_of(where), value=weight, hint=f"{where} is {weight}")
 
 
 _Undated = Literal["oldest", "position"]
@@ -58,13 +49,10 @@ _Undated = Literal["oldest", "position"]
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
-class RecencyScorer:
+class RecencyScorer(CheckedScorer):
     """The rank of the timestamp: the newest item scores 1.0, the oldest 0.0, and items without a timestamp 0.0.
 
     Equal timestamps have equal scores. Only the order counts, not the time between items; for that, use `DecayScorer`.
-
-    Raises:
-        ScorerConfigError: `undated` is neither "oldest" nor "position".
     """
 
     undated: _Undated = field(default="oldest", metadata=one_of(_Undated))
@@ -75,9 +63,6 @@ class RecencyScorer:
     """
 
     __repr__ = brief_repr
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     @property
     def reads(self) -> str | None:
@@ -124,7 +109,6 @@ class PriorityScorer:
     """
 
     reads: ClassVar[str] = "priority"
-    """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the rank of the item's priority, from 0 to 1."""
@@ -149,13 +133,7 @@ DEFAULT_WEIGHTS: FrozenDict[ContextKind, float] = FrozenDict(
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class KindScorer:
-    """The weight of the item's kind; 0.0 for a kind without a weight.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidItemError: a kind is empty or blank.
-        ScorerConfigError: a weight is negative or not finite, or a kind is listed twice.
-    """
+    """The weight of the item's kind; 0.0 for a kind without a weight."""
 
     weights: Mapping[ContextKind, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each kind; it may exceed 1.
@@ -167,7 +145,9 @@ class KindScorer:
 
     def __init__(self, weights: Mapping[ContextKind, float] | Mapping[str, float] | None = None) -> None:
         checked: dict[ContextKind, float] = {}
-        for name, weight in weight_items("weights", DEFAULT_WEIGHTS if weights is None else weights):
+        for name, weight in checked_mapping(
+            "weights", _WEIGHTS, DEFAULT_WEIGHTS if weights is None else weights
+        ).items():
             kind = ContextKind.of(name, "weights: kind")
             if kind in checked:
                 raise duplicate_kind("weights", kind.value, ScorerConfigError)
@@ -176,9 +156,7 @@ class KindScorer:
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the weight of the item's kind."""
-        if item.kind in self.weights:
-            return self.weights[item.kind]
-        return 0.0
+        return self.weights.get(item.kind, 0.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
@@ -196,14 +174,9 @@ class TagScorer:
     """The weight of the item's tags, divided by the weight of all tags; at most 1.0.
 
     A tag that an item has twice counts twice.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: a weight is negative or not finite, or a tag is listed twice in different case.
     """
 
     reads: ClassVar[str] = "tags"
-    """The field of items that the scorer reads."""
 
     tag_weights: Mapping[str, float] = field(metadata=inside(low=0.0))
     """A weight of 0 or more for each tag. Tags without a weight do not count."""
@@ -221,16 +194,13 @@ class TagScorer:
         weights: dict[str, float] = {}
         lookup: dict[str, float] = {}
         total = 0.0
-        for name, value in weight_items("tag_weights", tag_weights):
+        for name, value in checked_mapping("tag_weights", _WEIGHTS, tag_weights).items():
             tag = checked_str("tag_weights: tag", name)
             weight = checked_weight("Tag weight", f"tag_weights[{quoted(tag)}]", value)
             key = fold(tag) if folds else tag
             if key in lookup:
-                raise ScorerConfigError(
-                    f"tag_weights: duplicate tag {quoted(tag)} (with case_insensitive=True)",
-                    argument="tag_weights",
-                    value=tag,
-                )
+                message = f"tag_weights: duplicate tag {quoted(tag)} (with case_insensitive=True)"
+                raise ScorerConfigError(message, argument="tag_weights", value=tag)
             weights[tag] = lookup[key] = weight
             total += weight
         if not isfinite(total):
@@ -243,9 +213,7 @@ class TagScorer:
             return 0.0
         matched_sum = 0.0
         for tag in item.tags:
-            key = fold(tag) if self.case_insensitive else tag
-            if key in self._lookup:
-                matched_sum += self._lookup[key]
+            matched_sum += self._lookup.get(fold(tag) if self.case_insensitive else tag, 0.0)
         return min(matched_sum / self._total, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
@@ -262,21 +230,14 @@ class FrequencyScorer:
     """
 
     reads: ClassVar[str] = "tags"
-    """The field of items that the scorer reads."""
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the share of the other items that have a tag in common with this one."""
         if len(item.tags) == 0 or len(all_items) <= 1:
             return 0.0
-        matching_items = 0
-        for other in all_items:
-            if other is item:
-                continue
-            if len(other.tags) == 0:
-                continue
-            if _shares_any_tag(item.tags, other.tags):
-                matching_items += 1
-        return matching_items / (len(all_items) - 1)
+        own = set(map(fold, item.tags))
+        others = [other for other in all_items if other is not item]
+        return sum([not own.isdisjoint(map(fold, other.tags)) for other in others]) / (len(all_items) - 1)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
@@ -294,10 +255,6 @@ class FrequencyScorer:
         ]
 
 
-def _shares_any_tag(tags_a: Iterable[str], tags_b: Iterable[str]) -> bool:
-    return any(fold(a) == fold(b) for a in tags_a for b in tags_b)
-
-
 _Rescale = Literal["never", "auto"]
 _Groups = Literal["auto", "none"]
 
@@ -310,17 +267,13 @@ def _checked_groups(name: str, value: Any, error: Any) -> str | None:
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
-class ReflexiveScorer:
+class ReflexiveScorer(CheckedScorer):
     """The item's `future_relevance_hint`, limited to the range from 0 to 1; 0.0 if it is absent or not finite.
 
     Use it for scores that you already have: those of a retriever or a reranker, or a model's opinion.
-
-    Raises:
-        ScorerConfigError: `rescale` is neither "never" nor "auto", or `by` is neither "auto" nor None.
     """
 
     reads: ClassVar[str] = "future_relevance_hint"
-    """The field of items that the scorer reads."""
 
     rescale: _Rescale = field(default="never", metadata=one_of(_Rescale))
     """"never" clamps, as the specification says.
@@ -337,26 +290,15 @@ class ReflexiveScorer:
     hints as they are.
     """
 
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
-
     __repr__ = brief_repr
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the item's hint, from 0 to 1."""
+        if self.rescale == "auto":
+            return score_of(item, all_items, ReflexiveScorer.score_all(self, all_items))
         hint = item.future_relevance_hint
         if hint is None or not isfinite(hint):
             return 0.0
-        if self.rescale == "auto":
-            finite = [h for h in (other.future_relevance_hint for other in all_items) if h is not None and isfinite(h)]
-            if self.by is not None and any(h < -1.0 or h > 1.0 for h in finite):
-                from pycupel.scorers.fusing import finite_hints, fused_hint  # noqa: PLC0415 - as below
-
-                fused = fused_hint(item, all_items, finite_hints(all_items))
-                if fused is not None:
-                    return fused
-            if any(h < 0.0 or h > 1.0 for h in finite):
-                return _share(hint, min(finite), max(finite))
         return 0.0 if hint < 0.0 else min(hint, 1.0)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
@@ -406,25 +348,14 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class MetadataTrustScorer:
-    """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1.
-
-    Raises:
-        TypeError: `default_score` is not a number.
-        ScorerConfigError: `default_score` is out of range.
-    """
+class MetadataTrustScorer(CheckedScorer):
+    """`metadata["cupel:trust"]`, a number or a decimal string, limited to the range from 0 to 1."""
 
     reads: ClassVar[str] = "metadata"
-    """The field of items that the scorer reads."""
-
     key: ClassVar[str] = "cupel:trust"
-    """The metadata key that the scorer reads."""
 
     default_score: float = field(default=0.5, metadata=SHARE)
     """The score of items without a valid trust value, from 0 to 1."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return the item's trust value, or `default_score`."""
@@ -454,18 +385,13 @@ _NEUTRAL = 1.0
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class MetadataKeyScorer:
+class MetadataKeyScorer(CheckedScorer):
     """A multiplier: `boost` where `metadata[key]` is `value`, else 1.0.
 
     A `CompositeScorer` averages it like any score; to multiply, use it in a `BoostedScorer`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: `boost` is not positive and finite.
     """
 
     reads: ClassVar[str] = "metadata"
-    """The field of items that the scorer reads."""
 
     key: str = field(metadata=STRING)
     """The metadata key."""
@@ -477,9 +403,6 @@ class MetadataKeyScorer:
     """The score of items that match, greater than 0."""
 
     __repr__ = record_repr
-
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:  # noqa: ARG002 - absolute
         """Return `boost` if the item's metadata matches, else 1.0."""

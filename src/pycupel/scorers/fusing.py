@@ -12,22 +12,22 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, ClassVar
 
-from pycupel.errors import InvalidArgumentError, ScorerConfigError
+from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.scores import min_max
 from pycupel.model import ContextItem
 from pycupel.model.checks import COUNT, checked_bool
-from pycupel.model.groups import NONE, By, checked_by, grouping
 from pycupel.model.item import checked_items
+from pycupel.model.quota import NONE, By, checked_by, grouping
+from pycupel.scorers._base import CheckedScorer, score_of
 from pycupel.scorers.fields import hint_range, rescaled
 from pycupel.text import shortened
-from pycupel.values import brief_repr, check_fields, sealed
+from pycupel.values import brief_repr, sealed
 
 Keys = Sequence[str | None]
 Hints = Sequence[float | None]
 
+# How slowly the ranks of a retriever lose weight; 60 is usual.
 DEFAULT_K = 60
-"""How slowly the ranks of a retriever lose weight; 60 is usual."""
-
 _FIELDS = ("retriever", "source")
 # Sources are often no retrievers. A few of them with some hints each are.
 _MOST_SOURCES, _LEAST_HINTS = 5, 3
@@ -39,19 +39,21 @@ def finite_hints(items: Sequence[ContextItem]) -> list[float | None]:
     return [hint if hint is not None and isfinite(hint) else None for hint in hints]
 
 
-def retrievers_of(items: Sequence[ContextItem], hints: Hints) -> Keys | None:
-    """Return which retriever each item is from; None if nothing says that there are several.
+def _retrievers_of(items: Sequence[ContextItem], hints: Hints) -> Keys | None:
+    """Return which retriever each item is from; None if nothing says that there are several with different scales.
 
     `metadata["retriever"]` says it. Where no item with a hint has that, it is the source, if those items have two to
     five sources with at least three hints each.
     """
     hinted = [item for item, hint in zip(items, hints, strict=True) if hint is not None]
+    keys = None
     if any("retriever" in item.metadata for item in hinted):
-        return list(map(grouping("retriever"), items))
-    counts = Counter([item.source.key for item in hinted])
-    if 1 < len(counts) <= _MOST_SOURCES and min(counts.values()) >= _LEAST_HINTS:
-        return [item.source.key for item in items]
-    return None
+        keys = list(map(grouping("retriever"), items))
+    else:
+        counts = Counter([item.source.key for item in hinted])
+        if 1 < len(counts) <= _MOST_SOURCES and min(counts.values()) >= _LEAST_HINTS:
+            keys = [item.source.key for item in items]
+    return keys if keys is not None and _has_scales(keys, hints) else None
 
 
 def _scale(hints: Sequence[float]) -> str:
@@ -70,21 +72,15 @@ def _by_group(keys: Keys, hints: Hints) -> dict[str | None, list[float]]:
     return groups
 
 
-def has_scales(keys: Keys | None, hints: Hints) -> bool:
+def _has_scales(keys: Keys, hints: Hints) -> bool:
     """Whether the groups have different scales, so that their hints cannot be compared."""
-    return keys is not None and len({_scale(group) for group in _by_group(keys, hints).values()}) > 1
+    return len({_scale(group) for group in _by_group(keys, hints).values()}) > 1
 
 
 def fused_hints(items: Sequence[ContextItem], hints: Hints) -> list[float] | None:
     """Return scores by rank if the items are from retrievers with different scales; otherwise None."""
-    keys = retrievers_of(items, hints)
-    return fuse(items, keys, hints, DEFAULT_K) if keys is not None and has_scales(keys, hints) else None
-
-
-def fused_hint(item: ContextItem, items: Sequence[ContextItem], hints: Hints) -> float | None:
-    """Return the score of one item, as `fused_hints` does for all."""
-    keys = retrievers_of(items, hints)
-    return fuse_one(item, items, keys, hints, DEFAULT_K) if keys is not None and has_scales(keys, hints) else None
+    keys = _retrievers_of(items, hints)
+    return None if keys is None else fuse(items, keys, hints, DEFAULT_K)
 
 
 def fuse(items: Sequence[ContextItem], keys: Keys, hints: Hints, k: int) -> list[float]:
@@ -103,7 +99,7 @@ def fuse(items: Sequence[ContextItem], keys: Keys, hints: Hints, k: int) -> list
     for key, contents in best.items():
         for content, hint in contents.items():
             rank = 1 + bisect_left(ordered[key], -hint)
-            sums[content] = sums.get(content, 0.0) + 1.0 / (k + rank)
+            sums[content] = sums.get(content, 0.0) + 1 / (k + rank)
     hinted = [i for i, hint in enumerate(hints) if hint is not None]
     scores = [0.0] * len(items)
     for i, score in zip(hinted, min_max([sums[items[i].content] for i in hinted]), strict=True):
@@ -111,35 +107,11 @@ def fuse(items: Sequence[ContextItem], keys: Keys, hints: Hints, k: int) -> list
     return scores
 
 
-def fuse_one(item: ContextItem, items: Sequence[ContextItem], keys: Keys, hints: Hints, k: int) -> float:
-    """Return the score of one item, as `fuse` does for all, but the long way."""
-    groups = _by_group(keys, hints)
-
-    def fused(content: str) -> float:
-        result = 0.0
-        for key, group in groups.items():
-            own = [
-                hint
-                for other, other_key, hint in zip(items, keys, hints, strict=True)
-                if other_key == key and other.content == content and hint is not None
-            ]
-            if own:
-                result += 1.0 / (k + 1 + len([hint for hint in group if hint > max(own)]))
-        return result
-
-    hint = item.future_relevance_hint
-    sums = {other.content: fused(other.content) for other, each in zip(items, hints, strict=True) if each is not None}
-    if hint is None or not isfinite(hint) or item.content not in sums:
-        return 0.0
-    low, high = min(sums.values()), max(sums.values())
-    return 0.5 if low == high else (sums[item.content] - low) / (high - low)
-
-
 def scales_note(items: Sequence[ContextItem]) -> str | None:
     """Say that retrievers have different scales, and what was done; None if they have not."""
     hints = finite_hints(items)
-    keys = retrievers_of(items, hints)
-    if keys is None or not has_scales(keys, hints):
+    keys = _retrievers_of(items, hints)
+    if keys is None:
         return None
     groups = _by_group(keys, hints)
     ranges = [
@@ -158,19 +130,14 @@ def _checked_by(name: str, value: Any, error: Any) -> By:
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
-class FusedScorer:
+class FusedScorer(CheckedScorer):
     """The ranks of the hints in each group, fused: for scores of several retrievers, whatever their scales.
 
     An item gets `1 / (k + rank)` from every group that holds its content, where the largest hint has rank 1. The sums
     are scaled to the range from 0 to 1. Without a finite hint the score is 0.0.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: `by` is unknown, or `k` is negative.
     """
 
     reads: ClassVar[str] = "future_relevance_hint"
-    """The field of items that the scorer reads."""
 
     _rescale: ClassVar[str] = "auto"
     """Hints of any scale will do."""
@@ -183,14 +150,11 @@ class FusedScorer:
     k: int = field(default=DEFAULT_K, metadata=COUNT)
     """How slowly lower ranks lose weight, 0 or more."""
 
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
-
     __repr__ = brief_repr
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the fused ranks of one item, from 0 to 1."""
-        return fuse_one(item, all_items, list(map(grouping(self.by), all_items)), finite_hints(all_items), self.k)
+        return score_of(item, all_items, FusedScorer.score_all(self, all_items))
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
@@ -220,23 +184,17 @@ def rescale_hints(
     given = checked_items(items)
     hints = [item.future_relevance_hint for item in given]
     if checked_bool("lower_is_better", lower_is_better):
-        hints = _turned(hints)
-    new: Sequence[float | None] = hints
+        low, high = hint_range(hints)
+        # Distances from 0 to 1 stay in that range.
+        largest = 1.0 if low >= 0.0 and high <= 1.0 else 0.0
+        hints = [hint if hint is None or not isfinite(hint) else largest - hint for hint in hints]
     keys = None if by is None else list(map(grouping(checked_by("by", by, _FIELDS, InvalidArgumentError)), given))
     finite = [hint if hint is not None and isfinite(hint) else None for hint in hints]
-    if keys is not None and has_scales(keys, finite):
+    new = rescaled(hints, *hint_range(hints))
+    if keys is not None and _has_scales(keys, finite):
         fused = fuse(given, keys, finite, DEFAULT_K)
         new = [old if hint is None else score for old, hint, score in zip(hints, finite, fused, strict=True)]
-    else:
-        new = rescaled(hints, *hint_range(hints))
     return [
         item if item.future_relevance_hint is hint else replace(item, future_relevance_hint=hint)
         for item, hint in zip(given, new, strict=True)
     ]
-
-
-def _turned(hints: list[float | None]) -> list[float | None]:
-    """Turn distances round: 1 minus the distance if all are from 0 to 1, else their negatives."""
-    finite = [hint for hint in hints if hint is not None and isfinite(hint)]
-    largest = 1.0 if all(0.0 <= hint <= 1.0 for hint in finite) else 0.0
-    return [hint if hint is None or not isfinite(hint) else largest - hint for hint in hints]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import date
 from typing import Any, Self
 
-from pycupel.errors import ScorerConfigError
-from pycupel.kernels.words import Analysis, Corpus, bm25, share_with_group, share_with_neighbours
 from pycupel.model import ContextItem
 from pycupel.model.checks import (
     BOOLEAN,
@@ -19,28 +18,25 @@ from pycupel.model.checks import (
     number,
     or_none,
 )
-from pycupel.scorers._base import CONVERSATION
+from pycupel.scorers._base import CONVERSATION, CheckedScorer, score_of
 from pycupel.scorers._traits import bound_query
-from pycupel.values import check_fields, hold, record_repr, sealed
+from pycupel.values import hold, record_repr, sealed
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
-class RelevanceScorer:
+class RelevanceScorer(CheckedScorer):
     """Relevance of the content to a question: BM25, shared with neighbours and groups. The best item has 1.0.
 
     Words count in any script. Identifiers are also found by their parts (`getUserName`, `user_name`), inflected English
     words by their stems, and stop words are left out of the question. If it has no English function word, longer words
-    are also found by their first five letters. The scores are then divided by the largest;
+    are also found by their first five letters. A date in the question also finds its other spellings, and timestamps of
+    that day; "yesterday" is the day before the newest timestamp. The scores are then divided by the largest;
     `share` times the best score among the neighbours is added, because the answer is often next to the words of the
     question; the scores are divided by the largest again; `group_share` times the best score in the group is added,
     and the scores are divided by the largest.
 
     A question belongs to a call: leave `query` out, and pass it to the call or use `for_query`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: a number is out of range; or, when it has to score, there is no query.
     """
 
     query: str | None = field(default=None, metadata=or_none(STRING))
@@ -75,19 +71,12 @@ class RelevanceScorer:
     optional: bool = field(default=False, metadata=BOOLEAN)
     """Whether every item scores 0 without a query, instead of raising an error."""
 
-    _seen: Corpus | None = field(default=None, init=False, repr=False, compare=False)
+    _seen: Any = field(default=None, init=False, repr=False, compare=False)
 
     __repr__ = record_repr
 
-    def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
-
     def for_query(self, query: str) -> Self:
-        """Return the same scorer for this question.
-
-        Raises:
-            TypeError: the query is not a str.
-        """
+        """Return the same scorer for this question."""
         return replace(self, query=checked_str("query", query))
 
     def _for_stream(self) -> Self:
@@ -95,57 +84,48 @@ class RelevanceScorer:
 
         Each batch is scored by the words of all batches so far, and 1.0 is the best score so far.
         """
+        from pycupel.kernels.words import Corpus  # noqa: PLC0415 - see below
+
         streaming = copy(self)
         hold(streaming, _seen=Corpus())
         return streaming
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Score one item; if the object occurs several times, return its largest score."""
-        terms = self._terms()
-        if not terms:
-            return 0.0
-        texts = _analyse(all_items)
-        groups = self._groups(all_items)
-        indices = range(len(all_items))
-
-        def group(i: int) -> list[int]:
-            return [j for j in indices if groups[i] is not None and groups[i] == groups[j]]
-
-        def neighbours(i: int) -> list[int]:
-            return [j for j in group(i) if i != j and abs(i - j) <= self.window]
-
-        corpus = Corpus()
-        scores = corpus.scaled("words", bm25(terms, texts, self.k1, self.b, corpus))
-        for step, share, others in (
-            ("neighbours", self.share, neighbours),
-            ("group", self.group_share, group),
-        ):
-            best = [max((scores[j] for j in others(i)), default=0.0) for i in indices]
-            scores = corpus.scaled(step, [scores[i] + share * best[i] for i in indices])
-        scores = self._shortened(scores, texts, corpus)
-        return max((scores[i] for i in indices if all_items[i] is item), default=0.0)
+        # A copy, because one that serves a stream would take this for a batch.
+        return score_of(item, all_items, RelevanceScorer.score_all(replace(self), all_items))
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items, in time proportional to the words of contents not seen before."""
-        terms = self._terms()
-        if not terms:
+        if not self.query and (self.optional or self.query is not None):
             return [0.0] * len(items)
-        texts = _analyse(items)
-        corpus = self._seen or Corpus()
-        scores = corpus.scaled("words", bm25(terms, texts, self.k1, self.b, corpus))
+        query = bound_query(self)
+        # Imported late: compiling the patterns takes longer than importing all scorers, and only questions need them.
+        from pycupel.kernels import words  # noqa: PLC0415
+        from pycupel.scorers._analyses import CACHE  # noqa: PLC0415
+
+        terms = words.query_terms(query)
+        stamps = [item.timestamp for item in items if item.timestamp] if "yesterday" in query.casefold() else []
+        yesterday = date.fromordinal(max(1, max(stamps).toordinal() - 1)) if stamps else ""
+        dates = dict.fromkeys(words.date_terms(f"{yesterday}; {query}"), 1.0)
+        if not terms and not dates:
+            return [0.0] * len(items)
+        texts = CACHE.analyse([item.content for item in items])
+        if dates:
+            texts = [words.with_dates(*each, dates) for each in zip(texts, items, strict=True)]
+        corpus = self._seen or words.Corpus()
+        scores = corpus.scaled("words", words.bm25(terms | dates, texts, self.k1, self.b, corpus))
         groups = self._groups(items)
         if any(group is not None for group in groups):
-            scores = corpus.scaled("neighbours", share_with_neighbours(scores, groups, self.window, self.share))
-            scores = corpus.scaled("group", share_with_group(scores, groups, self.group_share))
-        return _largest_of_each(items, self._shortened(scores, texts, corpus))
-
-    def _terms(self) -> dict[str, float]:
-        """Return the terms to look for: none without a question, or if it has only stop words."""
-        if self.query == "" or (self.query is None and self.optional):
-            return {}
-        from pycupel.kernels.words import query_terms  # noqa: PLC0415 - see below
-
-        return query_terms(bound_query(self))
+            shared = words.share_with_neighbours(scores, groups, self.window, self.share)
+            scores = corpus.scaled("neighbours", shared)
+            scores = corpus.scaled("group", words.share_with_group(scores, groups, self.group_share))
+        if self.length_exponent:
+            # A text without words has no score of its own, but may have a share of its neighbours'.
+            powers = [(length or 1) ** self.length_exponent for _, length in texts]
+            shortened = [score and score / power for score, power in zip(scores, powers, strict=True)]
+            scores = corpus.scaled("length", shortened)
+        return _largest_of_each(items, scores)
 
     def _groups(self, items: Sequence[ContextItem]) -> list[int | None]:
         """Return the number of each item's group, or None."""
@@ -157,27 +137,12 @@ class RelevanceScorer:
             return groups
         return [0 if item.kind.key in CONVERSATION else None for item in items]
 
-    def _shortened(self, scores: list[float], texts: Sequence[Analysis], corpus: Corpus) -> list[float]:
-        if not self.length_exponent:
-            return scores
-        power = self.length_exponent
-        # A text without words has no score of its own, but may have a share of its neighbours'.
-        shortened = [score and score / (length or 1) ** power for score, (_, length) in zip(scores, texts, strict=True)]
-        return corpus.scaled("length", shortened)
-
 
 def clear_caches() -> None:
     """Clear the cache of analysed contents."""
-    from pycupel.scorers._analyses import clear_caches as clear  # noqa: PLC0415 - see below
+    from pycupel.scorers._analyses import CACHE  # noqa: PLC0415 - as above
 
-    clear()
-
-
-def _analyse(items: Sequence[ContextItem]) -> list[Analysis]:
-    # Imported late: compiling the word patterns takes longer than importing all scorers, and only questions need them.
-    from pycupel.scorers._analyses import analyse  # noqa: PLC0415
-
-    return analyse([item.content for item in items])
+    CACHE.clear()
 
 
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:

@@ -17,22 +17,20 @@ from pycupel.model.checks import (
     COUNT,
     STRING,
     as_float,
-    checked_callable,
     checked_iterable,
     checked_str,
+    function,
     or_none,
     rule,
     wrong_type,
 )
+from pycupel.scorers._base import CheckedScorer
 from pycupel.scorers._traits import bound_query
-from pycupel.values import check_fields, hold, record_repr, sealed
+from pycupel.text import quantity
+from pycupel.values import hold, record_repr, sealed
 
 Vectors = Iterable[Iterable[float]]
 Embed = Callable[[list[str]], Vectors | Awaitable[Vectors]]
-
-
-def _checked_embed(name: str, value: Any) -> Any:
-    return checked_callable(name, "a function that takes a list of texts and returns their vectors", value)
 
 
 def _checked_vectors(name: str, value: Any) -> Any:
@@ -74,19 +72,18 @@ def _digest(text: str) -> bytes:
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
-class SimilarityScorer:
+class SimilarityScorer(CheckedScorer):
     """Cosine of the angle between the embeddings of content and question: from -1 to 1, larger is closer.
 
     A content is embedded once, and its vector is kept for the next call, with whatever question. For a hybrid with
     `RelevanceScorer`, put both into a `CompositeScorer`.
 
     Raises:
-        TypeError: an argument has the wrong type.
-        ScorerConfigError: `cache` is negative; or, on scoring, there is no query, `embed` is async, or it returned
-            something other than a finite vector of the same length for each text.
+        ScorerConfigError: on scoring, there is no query, `embed` is async, or it returned something other than a finite
+            vector of the same length for each text.
     """
 
-    embed: Embed = field(metadata=rule(_checked_embed))
+    embed: Embed = field(metadata=function("a function that takes a list of texts and returns their vectors"))
     """A function that takes a list of texts and returns a vector for each: a list of lists of numbers, or an array with
     a row for each text. Called at most once for a run, with the question first and then every new content once. The
     same text must always have the same vector. If it is async, use `aselect`, which awaits it.
@@ -111,15 +108,11 @@ class SimilarityScorer:
     __repr__ = record_repr
 
     def __post_init__(self) -> None:
-        check_fields(self, ScorerConfigError)
+        CheckedScorer.__post_init__(self)
         hold(self, _cache=_Cache(self.cache), _awaited={})
 
     def for_query(self, query: str) -> Self:
-        """Return the same scorer for this question; both share their vectors.
-
-        Raises:
-            TypeError: the query is not a str.
-        """
+        """Return the same scorer for this question; both share their vectors."""
         bound = copy(self)
         hold(bound, query=checked_str("query", query))
         return bound
@@ -138,20 +131,17 @@ class SimilarityScorer:
             if isawaitable(returned):
                 # An unawaited coroutine would warn when it is collected.
                 getattr(returned, "close", lambda: None)()
-                name = getattr(self.embed, "__name__", "embed")
-                raise ScorerConfigError(f"{name} is async; use aselect, which awaits it", argument="embed")
+                raise _error(f"{self._name} is async; use aselect, which awaits it")
             known |= self._kept(missing, returned)
         question = _unit(known[bound_query(self)])
         cosines: dict[str, float] = {}
-        for item in items:
-            if item.content not in cosines:
-                vector = known[item.content]
-                if len(vector) != len(question):
-                    raise ScorerConfigError(
-                        f"the vector of the query has {len(question)} numbers, but one of a content has {len(vector)}",
-                        argument="embed",
-                    )
-                cosines[item.content] = _cosine(question, _unit(vector))
+        for content in dict.fromkeys(item.content for item in items):
+            vector = known[content]
+            if len(vector) != len(question):
+                size = quantity(len(question), "number")
+                raise _error(f"the vector of the query has {size}, but one of a content has {len(vector)}")
+            # An exact sum, which is the same in every version of Python.
+            cosines[content] = max(-1.0, min(1.0, fsum(map(mul, question, _unit(vector)))))
         return [cosines[item.content] for item in items]
 
     async def _awaiting(self, items: Sequence[ContextItem]) -> Self:
@@ -168,67 +158,56 @@ class SimilarityScorer:
 
     def _lookup(self, items: Sequence[ContextItem]) -> tuple[dict[str, Sequence[float]], list[str]]:
         """Return the known vectors by text, and the texts without one, the question first."""
-        own = self._own_vectors(items)
-        known: dict[str, Sequence[float]] = {}
-        missing: list[str] = []
-        for text in dict.fromkeys((bound_query(self), *(item.content for item in items))):
-            vector: Sequence[float] | None = own.get(text) or self._awaited.get(text) or self._cache.get(text)
-            if vector is None:
-                missing.append(text)
-            else:
-                known[text] = vector
-        return known, missing
-
-    def _own_vectors(self, items: Sequence[ContextItem]) -> dict[str, array[float]]:
-        """Return the caller's own vectors of the question and the items."""
-        given = self.vectors
-        if given is None:
-            return {}
+        texts = dict.fromkeys((bound_query(self), *(item.content for item in items)))
+        given: Any = self.vectors or {}
         if isinstance(given, str):
-            found: dict[str, Any] = {item.content: item.metadata.get(given) for item in items}
-        else:
-            found = {text: given.get(text) for text in (bound_query(self), *(item.content for item in items))}
+            given = {item.content: item.metadata.get(given) for item in items}
         try:
-            return {text: _vector("a vector in vectors", row) for text, row in found.items() if row is not None}
+            own = {text: _vector("a vector in vectors", row) for text in texts if (row := given.get(text)) is not None}
         except TypeError as error:
             raise ScorerConfigError(str(error), argument="vectors") from None
+        found = {text: own.get(text) or self._awaited.get(text) or self._cache.get(text) for text in texts}
+        known: dict[str, Sequence[float]] = {text: vector for text, vector in found.items() if vector is not None}
+        return known, [text for text in texts if text not in known]
 
     def _kept(self, texts: list[str], returned: Any) -> dict[str, array[float]]:
         """Check what `embed` returned for the texts, and keep it."""
-        name = getattr(self.embed, "__name__", "embed")
+        name = self._name
         try:
-            # Python floats are faster here than array scalars.
             rows = list(checked_iterable(f"the result of {name}", "a vector for each text", _as_list(returned)))
             vectors = [_vector(f"vector {i} that {name} returned", row) for i, row in enumerate(rows)]
         except TypeError as error:
-            raise ScorerConfigError(str(error), argument="embed") from None
+            raise _error(str(error)) from None
         if len(vectors) != len(texts):
-            raise ScorerConfigError(f"{name} returned {len(vectors)} vectors for {len(texts)} texts", argument="embed")
+            raise _error(f"{name} returned {len(vectors)} vectors for {len(texts)} texts")
         for i, vector in enumerate(vectors):
             if len(vector) != len(vectors[0]):
-                raise ScorerConfigError(
-                    f"vector {i} that {name} returned has {len(vector)} numbers, but vector 0 has {len(vectors[0])}",
-                    argument="embed",
-                )
+                size = quantity(len(vector), "number")
+                raise _error(f"vector {i} that {name} returned has {size}, but vector 0 has {len(vectors[0])}")
         made = dict(zip(texts, vectors, strict=True))
         self._cache.keep(made)
         return made
 
+    @property
+    def _name(self) -> str:
+        return getattr(self.embed, "__name__", "embed")
+
+
+def _error(message: str) -> ScorerConfigError:
+    return ScorerConfigError(message, argument="embed")
+
 
 def _vector(name: str, row: Any) -> array[float]:
-    vector = array(
-        "d",
-        [
-            number if type(number) is float else as_float(f"every element of {name}", number)
-            for number in checked_iterable(name, "a list of numbers", _as_list(row))
-        ],
-    )
+    what = f"every element of {name}"
+    numbers = checked_iterable(name, "a list of numbers", _as_list(row))
+    vector = array("d", [each if type(each) is float else as_float(what, each) for each in numbers])
     if not all(map(isfinite, vector)):
-        raise ScorerConfigError(f"{name} has a number that is not finite", argument="embed")
+        raise _error(f"{name} has a number that is not finite")
     return vector
 
 
 def _as_list(returned: Any) -> Any:
+    # Python floats are faster than the scalars of an array.
     return returned.tolist() if hasattr(returned, "tolist") else returned
 
 
@@ -241,8 +220,3 @@ def _unit(vector: Sequence[float]) -> Sequence[float]:
     scaled = [number / largest for number in vector]
     length = sqrt(fsum(map(mul, scaled, scaled)))
     return [number / length for number in scaled]
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two unit vectors, as an exact sum, which is the same in every version of Python."""
-    return max(-1.0, min(1.0, fsum(map(mul, one, other))))

@@ -6,28 +6,22 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pycupel.errors import ScorerConfigError
 from pycupel.kernels.scores import min_max, product, weighted_sum
 from pycupel.model import ContextItem
-from pycupel.model.checks import as_float, checked_iterable, checked_pairs, rule
+from pycupel.model.checks import checked_iterable, checked_pairs, rule
 from pycupel.protocols import Scorer, checked_scorer
 from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_all, score_one
-from pycupel.scorers.fields import bad_weight
+from pycupel.scorers.fields import checked_weight
 from pycupel.values import check_fields, hold, sealed
 
 
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
 class CompositeScorer(WrappingScorer):
-    """The weighted average of other scorers.
-
-    Raises:
-        TypeError: an entry is not a pair of a scorer and a number.
-        ScorerConfigError: there are no entries, or a weight is not positive and finite.
-        CycleError: scorers are nested too deeply.
-    """
+    """The weighted average of other scorers."""
 
     _is_sum: ClassVar[bool] = True
 
@@ -41,8 +35,13 @@ class CompositeScorer(WrappingScorer):
         checked: list[tuple[Scorer, float]] = []
         total_weight = 0.0
         for i, (scorer, weight) in enumerate(checked_pairs("entries", "(scorer, weight)", entries)):
-            checked.append((_scorer(i, scorer), _weight(i, weight)))
-            total_weight += checked[-1][1]
+            where = f"entries[{i}]: scorer"
+            if scorer is None:
+                raise ScorerConfigError("Scorer must not be null", argument="entries", hint=f"{where} is None")
+            checked_scorer(where, scorer)
+            share = checked_weight("Weight", f"entries[{i}]: weight", weight, "positive")
+            checked.append((scorer, share))
+            total_weight += share
         if not checked:
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
@@ -98,32 +97,12 @@ class CompositeScorer(WrappingScorer):
         return weighted_sum(columns, self._normalized)
 
 
-def _scorer(i: int, value: Any) -> Scorer:
-    if value is None:
-        raise ScorerConfigError("Scorer must not be null", argument="entries", hint=f"entries[{i}]: scorer is None")
-    return checked_scorer(f"entries[{i}]: scorer", value)
-
-
-def _weight(i: int, value: Any) -> float:
-    where = f"entries[{i}]: weight"
-    weight = as_float(where, value)
-    if weight <= 0.0:
-        raise bad_weight("Weight must be positive", where, weight)
-    if not isfinite(weight):
-        raise bad_weight("Weight must be finite", where, weight)
-    return weight
-
-
 @sealed
 @dataclass(frozen=True, slots=True)
 class ScaledScorer(WrappingScorer):
     """Another scorer, stretched so that the scores of all items range from 0 to 1: `(raw - min) / (max - min)`.
 
     It is 0.5 where all scores are equal, and for an item whose score is not finite.
-
-    Raises:
-        TypeError: `inner` is not a scorer.
-        CycleError: scorers are nested too deeply.
     """
 
     inner: Scorer = field(metadata=rule(checked_scorer))
@@ -132,11 +111,6 @@ class ScaledScorer(WrappingScorer):
     def __post_init__(self) -> None:
         check_fields(self, ScorerConfigError)
         check_nesting(self, "inner", [self.inner])
-
-    @property
-    def children(self) -> tuple[Scorer, ...]:
-        """Return the inner scorers."""
-        return (self.inner,)
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Scale the item's score to the range of all scores."""
@@ -163,19 +137,12 @@ class ScaledScorer(WrappingScorer):
         return min_max(columns[0])
 
 
-# CS-03
-
-
 @sealed
 @dataclass(frozen=True, slots=True, init=False)
-class BoostedScorer(WrappingScorer):
+class BoostedScorer(WrappingScorer):  # CS-03
     """The score of `inner`, multiplied by the score of each boost, from left to right.
 
     `BoostedScorer(inner, a, b)` and `BoostedScorer(inner, boosts=[a, b])` are the same.
-
-    Raises:
-        TypeError: an argument is not a scorer.
-        CycleError: scorers are nested too deeply.
     """
 
     inner: Scorer

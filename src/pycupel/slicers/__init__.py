@@ -13,27 +13,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pycupel.lazy import load_when_used
 
-from pycupel.lazy import load_when_used, public_names
-
-if TYPE_CHECKING:
-    from pycupel.slicers.counts import (
-        CountConstrainedKnapsackSlice as CountConstrainedKnapsackSlice,
-        CountQuotaSlice as CountQuotaSlice,
-    )
-    from pycupel.slicers.greedy import GreedySlice as GreedySlice, MinScoreSlice as MinScoreSlice
-    from pycupel.slicers.knapsack import KnapsackSlice as KnapsackSlice
-    from pycupel.slicers.quota import QuotaSlice as QuotaSlice
-    from pycupel.slicers.stream import StreamSlice as StreamSlice
-else:
-    # Imported on first use, because a program needs only a few of them.
-    _NAMES = {
-        ".counts": "CountConstrainedKnapsackSlice CountQuotaSlice",
-        ".greedy": "GreedySlice MinScoreSlice",
-        ".knapsack": "KnapsackSlice",
-        ".quota": "QuotaSlice",
-        ".stream": "StreamSlice",
-    }
-    __all__ = public_names(_NAMES)  # noqa: PLE0605 - by the table
-    __getattr__, __dir__ = load_when_used(__name__, _NAMES)
+__all__, __getattr__, __dir__ = load_when_used(__name__)

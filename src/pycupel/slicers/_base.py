@@ -73,15 +73,7 @@ class IndexedSlicer(ABC):
     """Whether `find_min_budget_for` accepts the slicer."""
 
     def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
-        """Select items.
-
-        Args:
-            scored_items: The candidates with their scores; any `(item, score)` pairs.
-            budget: The selection may use `budget.target_tokens`.
-
-        Returns:
-            The selected items, in the slicer's own order.
-        """
+        """Select among `(item, score)` pairs what fits into `budget.target_tokens`, in the slicer's own order."""
         return self.slice_detailed(scored_items, budget).selected
 
     def slice_detailed(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> SliceOutcome:
@@ -290,15 +282,8 @@ def _find(slicer: Slicer, returned: Any, indices: dict[int, list[int]]) -> list[
     return found
 
 
-# Ask any slicer for its quotas.
-
-
 def quota_constraints_of(slicer: Slicer) -> tuple[QuotaConstraint, ...]:
-    """Return the quotas of a slicer and its inner slicers; empty if it has no method `quota_constraints()`.
-
-    Raises:
-        SlicerContractError: the method returned something other than a list or tuple of `QuotaConstraint`.
-    """
+    """Return the quotas of a slicer and its inner slicers; empty if it has no method `quota_constraints()`."""
     method = getattr(slicer, "quota_constraints", None)
     if not callable(method):
         return ()

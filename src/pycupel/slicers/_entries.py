@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
 from pycupel.model.checks import checked_iterable, duplicate_kind, wrong_type
-from pycupel.model.groups import By, grouping, name_of
+from pycupel.model.quota import By, grouping, grouping_name
 from pycupel.slicers._base import IndexedSlicer
 
 _Entry = TypeVar("_Entry", bound=QuotaEntry | CountQuotaEntry)
@@ -33,6 +33,11 @@ class Entries(NamedTuple, Generic[_Entry]):
     def of(self, key: Key) -> _Entry | None:
         """Return the entry that is for a group, or None."""
         return self.by_key.get(key, self.each)
+
+    def only(self, key: Key) -> list[_Entry]:
+        """Return the entries that are for a group: one or none."""
+        entry = self.of(key)
+        return [] if entry is None else [entry]
 
 
 def checked_entries(entries: Any, entry_type: type[_Entry], by: By) -> Entries[_Entry]:
@@ -76,8 +81,8 @@ def check_inner_by(slicer: Any) -> None:
         by: Any = getattr(inner, "by", slicer.by)
         if by != slicer.by:
             raise SlicerConfigError(
-                f"{type(slicer).__name__} is by {name_of(slicer.by)}, but the {type(inner).__name__} inside it by "
-                f"{name_of(by)}; swap them, or use the same by",
+                f"{type(slicer).__name__} is by {grouping_name(slicer.by)}, but the {type(inner).__name__} inside it "
+                f"by {grouping_name(by)}; swap them, or use the same by",
                 argument="inner",
             )
         inner = getattr(inner, "inner", None)

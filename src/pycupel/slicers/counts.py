@@ -21,8 +21,8 @@ from pycupel.model import (
     ScarcityBehavior,
 )
 from pycupel.model.checks import one_of, rule, wrong_type
-from pycupel.model.groups import By, checked_quota_by, grouping, label_of, name_of
 from pycupel.model.kind import ScarcityLike
+from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
@@ -33,9 +33,8 @@ from pycupel.slicers._base import (
     restricted,
 )
 from pycupel.slicers._entries import Entries, Key, checked_entries, keys_of, partition
-from pycupel.slicers._versions import VersionSlice
 from pycupel.slicers.greedy import GreedySlice
-from pycupel.slicers.knapsack import KnapsackSlice
+from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
 
@@ -48,14 +47,10 @@ class _Committed(NamedTuple):
 
 
 class CountingSlicer(DelegatingSlicer):
-    """The base class of the two count slicers.
+    """The base class of the two count slicers."""
 
-    Requirements come before the budget: they may exceed it, and then the overflow strategy decides. Even
-    `ScarcityBehavior.THROW` does not guarantee them: without any candidates or budget, a slicer must return nothing,
-    and the report lists every requirement as a shortfall. Pinned items are not counted.
-    """
-
-    # CQ-06, CQ-09, CQ-10
+    # CQ-06, CQ-09, CQ-10: even `ScarcityBehavior.THROW` does not guarantee requirements, because without any candidates
+    # or budget, a slicer must return nothing.
 
     __slots__ = ()
 
@@ -122,15 +117,6 @@ class CountingSlicer(DelegatingSlicer):
             return ()
         return rest.advice(is_selected)
 
-    def _for_group(self, key: Key) -> IndexedSlicer:
-        """Return this slicer with only the entries of one group."""
-        entry = self._entries.of(key)
-        return self._with_entries([] if entry is None else [entry], key)
-
-    @abstractmethod
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:
-        """Return this slicer with fewer entries. A subclass, whose constructor may differ, is returned as it is."""
-
     def _judge_absent(self, present: Container[Key]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for groups without candidates."""
         absent = [entry for key, entry in self._requirements().items() if key not in present]
@@ -171,7 +157,7 @@ class CountingSlicer(DelegatingSlicer):
         return self._shortfall(entry, satisfied)
 
     def _shortfall(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
-        return CountRequirementShortfall(entry.kind, entry.require_count, satisfied, name_of(self.by))
+        return CountRequirementShortfall(entry.kind, entry.require_count, satisfied, grouping_name(self.by))
 
     def _enforce_caps(
         self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[Key, int]
@@ -180,13 +166,13 @@ class CountingSlicer(DelegatingSlicer):
         counts = dict(committed)
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
-        key_of, by = grouping(self.by), name_of(self.by)
+        key_of, by = grouping(self.by), grouping_name(self.by)
         for i in walk:
             key = key_of(items[i])
             count = counts.get(key, 0)
             entry = self._entries.of(key)
             if entry is not None and count >= entry.cap_count:
-                kind = label_of(self.by, items[i], key) if entry.is_each else entry.kind.value
+                kind = group_label(self.by, items[i], key) if entry.is_each else entry.kind.value
                 capped.append((i, CountCapExceeded(kind, entry.cap_count, count, by)))
             else:
                 kept.append(i)
@@ -208,7 +194,6 @@ class CountQuotaSlice(CountingSlicer):
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
     Raises:
-        TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, an option is unknown, or `inner` is a `KnapsackSlice`.
     """
 
@@ -264,12 +249,13 @@ class CountQuotaSlice(CountingSlicer):
         """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:
-        """Return this slicer with fewer entries."""
+    def _for_group(self, key: Key) -> IndexedSlicer:
+        """Return this slicer with only the entries of one group."""
+        # The constructor of a subclass may differ.
         if type(self) is not CountQuotaSlice:
             return self
-        inner = restricted(self.inner, key)
-        return CountQuotaSlice(entries, inner, self.scarcity, cap_order=self.cap_order, by=self.by)
+        own, inner = self._entries.only(key), restricted(self.inner, key)
+        return CountQuotaSlice(own, inner, self.scarcity, cap_order=self.cap_order, by=self.by)
 
 
 @sealed
@@ -283,7 +269,6 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
 
     Raises:
-        TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.
     """
 
@@ -332,8 +317,8 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         # (CK-02).
         return descending(scores, selected)
 
-    def _with_entries(self, entries: Iterable[CountQuotaEntry], key: Key) -> IndexedSlicer:  # noqa: ARG002
-        """Return this slicer with fewer entries."""
+    def _for_group(self, key: Key) -> IndexedSlicer:
+        """Return this slicer with only the entries of one group."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
-        return CountConstrainedKnapsackSlice(entries, self.knapsack, self.scarcity, by=self.by)
+        return CountConstrainedKnapsackSlice(self._entries.only(key), self.knapsack, self.scarcity, by=self.by)

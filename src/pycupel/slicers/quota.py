@@ -13,7 +13,7 @@ from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextBudget, ContextItem, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.budget import percent_of
 from pycupel.model.checks import BOOLEAN, rule
-from pycupel.model.groups import By, checked_quota_by, grouping, label_of, noun_of
+from pycupel.model.quota import By, checked_quota_by, group_label, grouping, noun_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
@@ -51,7 +51,6 @@ class QuotaSlice(DelegatingSlicer):
     none.
 
     Raises:
-        TypeError: an argument has the wrong type.
         SlicerConfigError: a kind is listed twice, more than 100 percent are required in total, `by` is unknown, the
             quotas of a slicer inside this one are by something else, or it requires more than 100 different
             percentages.
@@ -114,7 +113,16 @@ class QuotaSlice(DelegatingSlicer):
         check_fields(self, SlicerConfigError)
         check_slicer_nesting(self)
         check_inner_by(self)
-        _check_percentages(self.inner)
+        inside: object = self.inner
+        while isinstance(inside, IndexedSlicer):
+            percentages = {entry.require for entry in inside.entries} if isinstance(inside, QuotaSlice) else ()
+            if len(percentages) > MAX_INNER_PERCENTAGES:
+                raise SlicerConfigError(
+                    f"a QuotaSlice inside another may require at most {MAX_INNER_PERCENTAGES} different percentages, "
+                    f"not {len(percentages)}",
+                    argument="inner",
+                )
+            inside = getattr(inside, "inner", None)
         # Each percentage, the largest first, with the number of entries that require it.
         requirements = sorted(Counter([entry.require for entry in self.entries]).items(), reverse=True)
         hold(self, _requirements=tuple(requirements))
@@ -142,8 +150,13 @@ class QuotaSlice(DelegatingSlicer):
             return self._offer((), items, scores, budget).slice()
         shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
         outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
-        if self.redistribute:
-            self._redistribute_rest(shares, outcomes, items, scores, budget.target_tokens)
+        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()} if self.redistribute else {}
+        rest = budget.target_tokens - sum(used.values())
+        for key, tokens in used.items():
+            larger = shares[key]._replace(tokens=min(shares[key].cap, tokens + rest))
+            if larger.tokens > shares[key].tokens:
+                outcomes[key] = self._offer_share(key, larger, items, scores).slice()
+                rest += tokens - outcomes[key].tokens(items)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -193,22 +206,6 @@ class QuotaSlice(DelegatingSlicer):
         budget = ContextBudget(max(share.cap, tokens), tokens)
         return self._offer(share.members, items, scores, budget, restricted(self.inner, key))
 
-    def _redistribute_rest(
-        self,
-        shares: dict[Key, _Share],
-        outcomes: dict[Key, IndexSlice],
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        target: int,
-    ) -> None:
-        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()}
-        rest = target - sum(used.values())
-        for key, share in shares.items():
-            larger = share._replace(tokens=min(share.cap, used[key] + rest))
-            if larger.tokens > share.tokens:
-                outcomes[key] = self._offer_share(key, larger, items, scores).slice()
-                rest += used[key] - outcomes[key].tokens(items)
-
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Note the share of the item's kind, and add the notes of the inner slicer."""
         if not items or budget.target_tokens <= 0:
@@ -216,7 +213,7 @@ class QuotaSlice(DelegatingSlicer):
         notes: dict[int, str] = {}
         noun, keys = noun_of(self.by), keys_of(items, self.by)
         for key, share in self._distribute(partition(keys), items, budget.target_tokens).items():
-            value = label_of(self.by, items[share.members[0]], key)
+            value = group_label(self.by, items[share.members[0]], key)
             kind, entry = shortened(value), self._entries.of(key)
             offer = self._offer_share(key, share, items, scores)
             inner = offer.notes()
@@ -277,7 +274,7 @@ class QuotaSlice(DelegatingSlicer):
             room[key_of(item)] -= item.tokens
         starved = Counter([key_of(item) for item in fitting if item.tokens <= room[key_of(item)]])
         for key, _ in starved.most_common(1):
-            kind = next(label_of(self.by, item, key) for item in fitting if key_of(item) == key)
+            kind = next(group_label(self.by, item, key) for item in fitting if key_of(item) == key)
             excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
             yield (
                 f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
@@ -299,18 +296,6 @@ class QuotaSlice(DelegatingSlicer):
 def redistributes(slicer: QuotaSlice) -> bool:
     """Whether a slicer offers unused tokens again by default: shares by token mass say little about sources."""
     return slicer.by != "kind"
-
-
-def _check_percentages(slicer: object) -> None:
-    while isinstance(slicer, IndexedSlicer):
-        percentages = {entry.require for entry in slicer.entries} if isinstance(slicer, QuotaSlice) else ()
-        if len(percentages) > MAX_INNER_PERCENTAGES:
-            raise SlicerConfigError(
-                f"a QuotaSlice inside another may require at most {MAX_INNER_PERCENTAGES} different percentages, "
-                f"not {len(percentages)}",
-                argument="inner",
-            )
-        slicer = getattr(slicer, "inner", None)
 
 
 def _more(entries: Sequence[object]) -> str:

@@ -16,9 +16,6 @@
 
 from __future__ import annotations
 
-from pycupel.batch.arrow import select_batch
-from pycupel.batch.request import select_request
-from pycupel.batch.run import run_batch
-from pycupel.batch.tally import BatchSummary, ItemDifference
+from pycupel.lazy import load_when_used
 
-__all__ = ["BatchSummary", "ItemDifference", "run_batch", "select_batch", "select_request"]
+__all__, __getattr__, __dir__ = load_when_used(__name__)

@@ -13,11 +13,12 @@ from pycupel.batch.request import RequestSelector, is_array, is_object
 from pycupel.codecs.base import format_json, parse_json
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
+from pycupel.fields import MESSAGE_KEYS
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 
 # Columns that may hold JSON text instead of lists and structs.
-_NESTED = ("items", "messages", "budget", "tools", "system")
+_NESTED = ("items", *MESSAGE_KEYS, "budget", "tools", "system", "toolConfig", "system_instruction")
 
 
 def _pyarrow(module: str = "pyarrow") -> Any:
@@ -34,11 +35,6 @@ def select_batch(record_batch: Any, policy: Policy | PresetName) -> Any:
 
     Returns:
         A `pyarrow.RecordBatch` with the columns of a row. An `id` that is not a string is written as JSON.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such preset.
     """
     selector = RequestSelector(policy)
     pa = _pyarrow()
@@ -53,11 +49,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def read_pieces(path: Path, size: int) -> Iterator[tuple[int, bytes, float]]:
-    """Read a Parquet file in pieces: each is an Arrow stream, with its first row and how much has been read.
-
-    Raises:
-        DocumentError: it is damaged, or not a Parquet file.
-    """
+    """Read a Parquet file in pieces: each is an Arrow stream, with its first row and how much has been read."""
     pa, parquet = _pyarrow(), _pyarrow("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
@@ -97,6 +89,7 @@ def _to_batch(rows: list[dict[str, Any]]) -> Any:
         ("id", pa.string()),
         ("selected", pa.list_(pa.int64())),
         ("excluded", pa.list_(excluded)),
+        ("shortened", pa.list_(pa.int64())),
         ("tokens", pa.int64()),
         ("utilization", pa.float64()),
         ("policy_hash", pa.string()),

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from io import BytesIO
 from itertools import islice
-from multiprocessing import connection, get_context
+from multiprocessing import connection, get_context, resource_tracker
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from threading import Thread
@@ -21,10 +21,10 @@ from traceback import format_exc
 from typing import Any, NamedTuple
 
 from pycupel.batch import arrow
-from pycupel.batch.request import RequestSelector, error_row
+from pycupel.batch.request import RequestSelector, error_row, messages_of
 from pycupel.batch.tally import Tally
 from pycupel.codecs.base import parse_json
-from pycupel.compressed import decompressed, errors_naming, limited_lines
+from pycupel.codecs.json_values import decompressed, errors_naming, limited_lines
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
 from pycupel.pipeline import Policy
 
@@ -195,7 +195,7 @@ def _label(request: Any, i: int) -> str:
     """Return the beginning of an item's content, or of a message."""
     if request.get("items") is not None:
         return str(request["items"][i]["content"])[:_LABEL]
-    return json.dumps(request["messages"][i], default=str, ensure_ascii=False)[:_LABEL]
+    return json.dumps(messages_of(request)[i], default=str, ensure_ascii=False)[:_LABEL]
 
 
 # Process chunks in this process, or in worker processes.
@@ -230,12 +230,8 @@ def check_sendable(job: Job) -> None:
             ) from error
 
 
-def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Iterator[ChunkResult]:
-    """Yield the parts as they are completed.
-
-    Raises:
-        CupelError: a chunk ended two worker processes, or a worker could not start.
-    """
+def run_local(chunks: Iterable[Chunk], job: Job, workers: int) -> Generator[ChunkResult]:
+    """Yield the parts as they are completed."""
     if workers == 1:
         for chunk in chunks:
             yield process(chunk, job)
@@ -353,6 +349,8 @@ def _interrupts_held() -> Generator[None]:
     if sys.platform == "win32":  # pragma: no cover - it cannot hold them
         yield
         return
+    # The first process starts it otherwise, and it lets interrupts through again: this worker would get them.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         yield

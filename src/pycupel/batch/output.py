@@ -55,11 +55,7 @@ class Output:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Create the directory, and let no other process write to it during the block.
-
-        Raises:
-            InvalidArgumentError: the directory is a file, or another process is writing to it.
-        """
+        """Create the directory, and let no other process write to it during the block."""
         if self._directory.is_file():
             raise InvalidArgumentError(f"{self._directory} is a file; choose a directory", argument="output")
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -78,13 +74,7 @@ class Output:
             file.close()
 
     def open(self, *, resume: bool) -> dict[int, Tally]:
-        """Start or resume. Return the numbers of the parts that exist, each with its tally.
-
-        Raises:
-            InvalidArgumentError: the directory has files and is not to be resumed, they belong to another job, or
-                their policy cannot be compared.
-            DocumentError: a tally is damaged.
-        """
+        """Start or resume. Return the numbers of the parts that exist, each with its tally."""
         if resume and (self._directory / _MANIFEST).exists():
             self._check_is_same_job()
         elif any(path.name not in (_LOCK, f"{_MANIFEST}{_UNFINISHED}") for path in self._directory.iterdir()):
@@ -159,11 +149,7 @@ class Output:
         self._write(_MANIFEST, _text({**self._job, "complete": True, "parts": digests, "summary": figures}))
 
     def _saved(self, number: int) -> dict[str, Any]:
-        """Read a tally.
-
-        Raises:
-            DocumentError: it is damaged.
-        """
+        """Read a tally."""
         path = self._directory / self._tally_name(number)
         try:
             saved = json.loads(path.read_bytes())

@@ -13,12 +13,13 @@ from pycupel.codecs.base import TOO_DEEP, Context, check_depth, format_json, key
 from pycupel.diagnostics import BudgetExceeded, Deduplicated
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
+from pycupel.fields import MESSAGE_KEYS
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.policies import policy_to_dict
-from pycupel.wire.documents import BUDGET, ITEM, usual_item
+from pycupel.wire import BUDGET, ITEM, usual_item
 
 _BUDGET_EXCEEDED, _DEDUPLICATED = BudgetExceeded.__name__, Deduplicated.__name__
 
@@ -64,18 +65,15 @@ def select_request(request: Mapping[str, Any], policy: Policy | PresetName) -> d
 
     Args:
         request: An object with `id`, `items`, `budget` and perhaps `query`; or with `id`, `messages`, `budget` and
-            perhaps `provider`, `model`, `system`, `tools`. Items without `tokens` are counted. The budget of messages
-            may be a share of the model's window, such as "75%".
+            perhaps `provider`, `model`, `system`, `tools`; or with what the provider's API calls these. Items without
+            `tokens` are counted. The budget of messages may be a share of the model's window, such as "75%".
         policy: A policy, a pipeline, or the name of a preset.
 
     Returns:
         A row: `id`; `selected`, the indices of the selected items or messages in order; `excluded`, objects with the
-        `index` and the `reason` of each other one; `tokens`; `utilization`, the share of `max_tokens`;
-        `policy_hash`, which identifies the policy; `counter`, the counter used, or None; `error`, or None.
-
-    Raises:
-        TypeError: the policy is not a Policy, a Pipeline or the name of a preset.
-        InvalidArgumentError: there is no such preset.
+        `index` and the `reason` of each other one; `shortened`, the indices of those selected that are shorter than
+        they were; `tokens`; `utilization`, the share of `max_tokens`; `policy_hash`, which identifies the policy;
+        `counter`, the counter used, or None; `error`, or None.
     """
     return RequestSelector(policy).row(request)
 
@@ -98,13 +96,16 @@ class RequestSelector:
             return error_row(name, self.policy_hash, error)
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-        if request.get("messages") is not None:
+        if request.get("items") is None:
             return self._messages(name, request)
         budget = _budget(request["budget"])
         items, counter = self._items(request["items"])
         selection = select_once(self._pipeline, items, budget, request.get("query"), recorded=False)
         selected, excluded = decisions(selection, items)
-        return self._row(name, selected, excluded.items(), selection.total_tokens, budget.max_tokens, counter)
+        shorter = {id(whole) for whole, _ in selection.shortened}
+        shortened = [i for i in selected if id(items[i]) in shorter] if shorter else []
+        tokens, window = selection.total_tokens, budget.max_tokens
+        return self._row(name, selected, excluded.items(), shortened, tokens, window, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
@@ -129,27 +130,33 @@ class RequestSelector:
         return items, counter
 
     def _messages(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-        from pycupel.diagnostics.observers import unobserved  # noqa: PLC0415 - not every log has chat histories
+        from pycupel.diagnostics.collector import unobserved  # noqa: PLC0415 - not every log has chat histories
         from pycupel.messages import select_messages  # noqa: PLC0415
-        from pycupel.tokens.limits import as_budget  # noqa: PLC0415
+        from pycupel.replay.log import system_and_tools  # noqa: PLC0415
+        from pycupel.tokens.models import as_budget  # noqa: PLC0415
 
         asked = request["budget"]
         # For a number or a share, `select_messages` also leaves room for the next calls.
         given = asked if isinstance(asked, (int, str)) else _budget(asked)
-        limits = as_budget(given, request.get("model"), self._pipeline.models)
-        window = _budget(limits).max_tokens
         options: dict[str, Any] = {key: request[key] for key in _MESSAGE_OPTIONS if request.get(key) is not None}
+        # The APIs have other names for some of them.
+        system, tools = system_and_tools(request)
+        options = {"model": request.get("modelId"), "system": system, "tools": tools or None} | options
+        limits = as_budget(given, options["model"], self._pipeline.models)
+        window = _budget(limits).max_tokens
         # A batch has too many requests for a span each; its rows say more.
         with unobserved():
-            found = select_messages(request["messages"], limits, policy=self._pipeline, **options)
+            found = select_messages(messages_of(request), limits, policy=self._pipeline, **options)
         excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
-        return self._row(name, [*found.kept], excluded, found.total_tokens, window, found.counter)
+        shortened = [each.index for each in found.shortened]
+        return self._row(name, [*found.kept], excluded, shortened, found.total_tokens, window, found.counter)
 
     def _row(
         self,
         name: Any,
         selected: list[int],
         excluded: Iterable[tuple[int, str]],
+        shortened: list[int],
         tokens: int,
         window: int,
         counter: str | None,
@@ -163,6 +170,7 @@ class RequestSelector:
             "id": name,
             "selected": selected,
             "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
+            "shortened": sorted(shortened),
             "tokens": tokens,
             "utilization": fraction(tokens, window),
             "policy_hash": self.policy_hash,
@@ -177,6 +185,7 @@ def error_row(name: Any, policy: str | None, error: BaseException) -> dict[str, 
         "id": name,
         "selected": [],
         "excluded": [],
+        "shortened": [],
         "tokens": 0,
         "utilization": 0.0,
         "policy_hash": policy,
@@ -195,11 +204,7 @@ def policy_hash(policy: Policy | PresetName) -> str | None:
 
 
 def policy_text(policy: Policy | PresetName) -> str:
-    """Write a policy as in a file.
-
-    Raises:
-        CupelError: it cannot be written; the message says why.
-    """
+    """Write a policy as in a file."""
     return format_json(policy_to_dict(policy))
 
 
@@ -230,16 +235,28 @@ def _checked_id(request: Mapping[str, Any]) -> Any:
     return name
 
 
+def messages_of(request: Mapping[str, Any]) -> Any:
+    """Return the messages of a request, whatever its API calls them; None if it has none."""
+    # Beside items, an `input` is the log's own.
+    keys = MESSAGE_KEYS if request.get("items") is None else MESSAGE_KEYS[:1]
+    found = {key: request[key] for key in keys if request.get(key) is not None}
+    return next((value for key, value in found.items() if key == MESSAGE_KEYS[0] or is_array(value)), None)
+
+
 def _checked_request(request: Any) -> Mapping[str, Any]:
     if not is_object(request):
         raise DocumentError(f"a request must be an object, not {type(request).__name__}")
     # A key may be a misspelling of one that is missing. Other keys are the log's own.
     for key in request:
-        if key not in _KEYS and isinstance(cast(Any, key), str) and _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
+        if (
+            key not in (*_KEYS, *MESSAGE_KEYS)
+            and isinstance(cast(Any, key), str)
+            and _SHORTEST_KEY <= len(key) <= _LONGEST_KEY
+        ):
             meant = _near_name(key)
             if meant is not None and request.get(meant) is None:
                 raise DocumentError(f"unknown field; did you mean {meant!r}?", path=key_step(key))
-    both = [key for key in ("items", "messages") if request.get(key) is not None]
+    both = [each for each in (request.get("items"), messages_of(request)) if each is not None]
     if len(both) != 1:
         raise DocumentError("a request must have either items or messages" + (", not both" if both else ""))
     if request.get("budget") is None:

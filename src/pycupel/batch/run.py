@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from pycupel.batch.chunks import (
 )
 from pycupel.batch.output import Output
 from pycupel.batch.tally import BatchSummary, Tally
-from pycupel.compressed import MAX_LINE
+from pycupel.codecs.json_values import MAX_LINE
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
 from pycupel.model.checks import (
@@ -73,17 +74,11 @@ def run_batch(
             Neither ever goes back. After `resume`, a first call has the requests that were done before, and 0.
         max_line: The most bytes of a line in a file of JSON lines, decompressed.
 
-    Returns:
-        The figures of the whole output.
-
     Raises:
-        TypeError: an argument has the wrong type.
         InvalidArgumentError: there are no inputs, an option is unknown, the output has files, is another job's or is
             being written by another process, or the policy cannot be sent to other processes.
         DocumentError: a compressed or Parquet file or a tally is damaged, or a line is too long.
         CupelError: a chunk ended two worker processes, or a worker could not start. Finished parts are kept.
-        OSError: a file cannot be read or written.
-        MissingExtraError: pyarrow or Dask is needed and not installed.
     """
     paths = [
         Path(checked_path(f"inputs[{i}]", each))
@@ -107,7 +102,7 @@ def run_batch(
 def _write_rows(
     out: Output,
     done: Mapping[int, Tally],
-    run: Callable[[Iterable[Chunk]], Iterator[ChunkResult]],
+    run: Callable[[Iterable[Chunk]], Generator[ChunkResult]],
     chunks: Iterable[Chunk],
     progress: Callable[[int, float], object] | None,
 ) -> BatchSummary:
@@ -120,10 +115,12 @@ def _write_rows(
             progress(whole.counts["requests"], share)
 
     remaining = _Remaining(chunks, done, tell)
-    for part in run(remaining):
-        out.write(part)
-        whole.add(part.tally)
-        remaining.finish(part.number)
+    # However this ends, workers end with it.
+    with closing(run(remaining)) as results:
+        for part in results:
+            out.write(part)
+            whole.add(part.tally)
+            remaining.finish(part.number)
     summary = out.counted(remaining.parts, whole.slowest).summary()
     out.finish(remaining.parts, summary)
     return summary
@@ -166,7 +163,7 @@ class _Remaining:
 
 def _engine(
     name: str, scheduler: str | None, workers: int | None, job: Job
-) -> Callable[[Iterable[Chunk]], Iterator[ChunkResult]]:
+) -> Callable[[Iterable[Chunk]], Generator[ChunkResult]]:
     """Return the engine of that name, ready to run the job."""
     chosen = checked_name("engine", name, ("local", "dask"), InvalidArgumentError)
     count = available_workers() if workers is None else checked_positive("workers", workers, InvalidArgumentError)
@@ -183,7 +180,7 @@ def _engine(
     return lambda chunks: run_dask(chunks, job, count, scheduler)
 
 
-def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Iterator[ChunkResult]:
+def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Generator[ChunkResult]:
     """Yield the parts as they are completed. If a worker dies, another one gets its chunk."""
     distributed = load_extra("distributed", extra="dask", package="dask[distributed]", purpose="the engine dask")
     cluster: Any = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,8 @@ from pycupel import (
 from pycupel.cli.exits import OK
 from pycupel.cli.output import Screen
 from pycupel.cli.parsers import Parser, Verb
-from pycupel.render import render_report
 from pycupel.render._layout import clipped
-from pycupel.render.text import render_explanation
+from pycupel.render.text import Page, headline, render_explanation, share_lines
 from pycupel.wire import from_dict
 
 # The system prompt and the definitions of the tools: the provider counts them, but no transcript shows them.
@@ -40,18 +40,22 @@ _START = datetime(2026, 10, 14, 9, 0, tzinfo=UTC)
 _MODEL = "claude-sonnet-4-5-20250929"
 
 
-def _steps() -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+# What was said and done in the logged session, a message a line.
+_STEPS = Path(__file__).with_name("coding_session.jsonl")
+
+
+def _steps(path: Path) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
     """Return the number, role and text of each message, and its call with the result; empty if it calls no tool."""
-    with Path(__file__).with_name("coding_session.jsonl").open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8") as lines:
         for index, step in enumerate(map(json.loads, lines)):
             yield index, step.pop("role"), step.pop("text"), step
 
 
-def transcript() -> Iterator[dict[str, Any]]:
-    """Return the session as Claude Code would log it: a row for each message."""
+def transcript(path: Path = _STEPS) -> Iterator[dict[str, Any]]:
+    """Return a session as Claude Code would log it: a row for each message."""
     sent, cached = _HIDDEN_TOKENS, 0
     number = 0
-    for index, role, text, called in _steps():
+    for index, role, text, called in _steps(path):
         content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
         name = f"toolu_{index:02}"
         if called:
@@ -93,7 +97,7 @@ def demo_messages() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"role": "system", "content": "You are the coding agent of Larkfield, a garden shop."}
     ]
-    for index, role, text, called in _steps():
+    for index, role, text, called in _steps(_STEPS):
         message: dict[str, Any] = {"role": role, "content": text}
         found.append(message)
         if called:
@@ -106,10 +110,8 @@ def demo_messages() -> list[dict[str, Any]]:
 SESSION = Path(__file__).with_name("agent_session.json")
 """The items of the session, as JSON."""
 
-_EPOCH = datetime.min.replace(tzinfo=UTC)
-
-# The window has 8,000 tokens, of which 1,000 are for the reply. A target of 6,000 leaves a margin.
-_BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
+# The window has 4,000 tokens, of which 500 are for the reply. A target of 3,000 leaves a margin.
+_BUDGET = ContextBudget(4_000, 3_000, output_reserve=500)
 
 # Recent, relevant and urgent items and important kinds score high. The greedy slicer fills the target with the best
 # score per token, and the placer puts the selection into chronological order.
@@ -121,13 +123,11 @@ _PIPELINE = Pipeline(
 
 _NEXT = """
 TRY NEXT
+  pycupel context                            where your own window goes
   pycupel demo transcript > session.jsonl    a logged session of an agent
-  pycupel context session.jsonl              where its window goes
   pycupel replay session.jsonl -b 12000      what policies would have sent
   pycupel demo items > items.jsonl           the items of this demonstration
   pycupel explain items.jsonl -b 2000 -p rag -q 'why do payments fail twice?'
-  pycupel diff items.jsonl -b 2000 -p chat -p debugging
-Your own sessions are in ~/.claude/projects and ~/.codex/sessions.
 """
 
 _VECTOR = """\
@@ -196,15 +196,18 @@ def _requests() -> list[dict[str, Any]]:
 
 
 def _demonstrate(screen: Screen) -> None:
-    """Show the selection, why the other items were left out, and what newest-first would have selected."""
+    """Show what is selected, why an item was left out, and what newest-first would have lost."""
     items = [from_dict(ContextItem, row) for row in _rows()]
     report = _PIPELINE.dry_run(items, _BUDGET)
-    screen.text(render_report(report, color=screen.color, width=screen.width, unicode=screen.unicode))
-    screen.text("\nWHY is this item in, and the next one out?\n")
-    kept, dropped = "Mira: Good. Fix that one too", "$ query_logs service=checkout"
-    for why in (report.why(kept), report.why(dropped, pipeline=_PIPELINE, items=items)):
-        screen.text(f"{render_explanation(why, width=screen.width, unicode=screen.unicode)}\n")
-    _print_side_by_side(report.items, _newest_first(items, _BUDGET.target_tokens), screen)
+    page = Page.of(screen.width, None)
+    screen.lines([*headline(report, page.width), [], *share_lines(report, page), []])
+    why = replace(report.why("$ query_logs service=checkout", pipeline=_PIPELINE, items=items), instead=())
+    screen.text(f"{render_explanation(why, width=screen.width, unicode=screen.unicode)}\n")
+    newest = {id(item) for item in _newest_first(items, _BUDGET.target_tokens)}
+    lost = [item for item in report.items if id(item) not in newest]
+    screen.heading(f"The newest messages that fit would be {len(newest)}, without {len(lost)} of these, such as:")
+    for item in lost[1:4]:
+        screen.text(f"  {clipped(item.content, screen.width - 2)}")
     screen.text(_NEXT.rstrip())
 
 
@@ -213,34 +216,11 @@ def _newest_first(items: list[ContextItem], target: int) -> list[ContextItem]:
     selected = [item for item in items if item.pinned]
     used = sum(item.tokens for item in selected)
     dated = [item for item in items if item.timestamp and not item.pinned and item.tokens >= 0]
-    for item in sorted(dated, key=_time, reverse=True):
+    for item in sorted(dated, key=lambda item: item.timestamp or _START, reverse=True):
         used += item.tokens
         if used <= target:
             selected.append(item)
     return selected
-
-
-def _time(item: ContextItem) -> datetime:
-    return item.timestamp or _EPOCH
-
-
-def _print_side_by_side(selected: list[ContextItem], newest: list[ContextItem], screen: Screen) -> None:
-    """Print both selections, oldest first, each item on its own line."""
-    room = screen.width // 2 - 2
-    screen.text("THE SAME BUDGET, oldest first")
-    left, right = (
-        clipped(title, room) for title in (_titled("selected above", selected), _titled("newest first", newest))
-    )
-    screen.text(f"  {left:{room}}  {right}")
-    chosen, newest_ids = {id(item) for item in selected}, {id(item) for item in newest}
-    for item in sorted({id(item): item for item in [*selected, *newest]}.values(), key=_time):
-        text = clipped(item.content, room)
-        left, right = text if id(item) in chosen else "-", text if id(item) in newest_ids else "-"
-        screen.text(f"  {left:{room}}  {right}")
-
-
-def _titled(name: str, items: list[ContextItem]) -> str:
-    return f"{name.upper()}: {len(items)}, {sum(item.tokens for item in items):,} tokens"
 
 
 VERBS = {

@@ -23,7 +23,7 @@ def screen_width() -> int:
 
 
 OK, FINDINGS, USAGE, TOO_LARGE, INTERRUPTED = 0, 1, 2, 3, 130
-"""The exit codes. Only `lint`, `diff` and `conformance` have findings; too large: what must stay exceeds the budget."""
+"""The exit codes. `lint`, `diff`, `check` and `conformance` have findings; too large: what must stay does not fit."""
 
 
 class InputError(Exception):

@@ -14,7 +14,6 @@ from pycupel.cli.exits import FINDINGS, OK, InputError
 from pycupel.cli.inputs import (
     HISTORY,
     ITEMS,
-    MESSAGE_KEYS,
     Conversation,
     check_files,
     conversations_in,
@@ -26,7 +25,7 @@ from pycupel.cli.inputs import (
 )
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import (
-    SHORTENED,
+    DROPPING,
     Parser,
     Verb,
     add_budget,
@@ -40,6 +39,7 @@ from pycupel.cli.parsers import (
 )
 from pycupel.codecs.json_values import read_values
 from pycupel.errors import DocumentError, MessageShapeError, UnitTooLargeError
+from pycupel.fields import MESSAGE_KEYS
 from pycupel.model.budget import ModelLimits
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def _add_trim(parser: Parser) -> None:
     add_input(parser, "messages or a request: JSON or JSON lines; - for stdin")
     add_budget(parser)
-    add_policy(parser, f", with `{SHORTENED}` to shorten old results")
+    add_policy(parser, f", {DROPPING}")
     add_shared(parser, "--query", "--provider")
     add_counter(parser, "token counter")
 
@@ -107,8 +107,9 @@ def _trimmed(conversation: Conversation, policy: Any, options: Any) -> MessageSe
             **beside,
         )
     except UnitTooLargeError as error:
-        # The verb has no option for this argument of `select_messages`.
-        error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
+        # In the words of the command line, which can neither pin messages nor set `too_large`.
+        notes = [note for note in getattr(error, "__notes__", ()) if "too_large=" not in note]
+        error.__notes__ = [note.replace(" pin less,", "").replace("Raise the budget", "Raise -b") for note in notes]
         raise
     return selection
 

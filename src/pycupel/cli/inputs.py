@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, AnyStr, NamedTuple
 
 from pycupel.cli.exits import InputError, notes_of
 from pycupel.cli.output import Screen, visible
 from pycupel.codecs.base import Context
-from pycupel.codecs.json_values import Located, read_values
-from pycupel.compressed import is_damaged, limited_lines, open_binary
-from pycupel.errors import DocumentError, MessageShapeError
+from pycupel.codecs.json_values import Located, is_damaged, limited_lines, open_binary, read_values
+from pycupel.errors import CupelError, DocumentError, MessageShapeError
+from pycupel.fields import MESSAGE_KEYS
 from pycupel.model import ContextItem
 from pycupel.model.checks import suggestion
 from pycupel.text import describe_value, escaped, number_text
 
 # Say what a file seems to contain, and the verb that reads it.
 
-
-MESSAGE_KEYS = ("messages", "contents", "input")
-"""Where requests have their messages, by the names of OpenAI and Anthropic, Gemini, and Responses."""
 
 HISTORY = "This looks like a chat history, which `pycupel trim` reads."
 ITEMS = "These look like items, which `pycupel select` reads."
@@ -71,22 +69,35 @@ _STDIN = "-"
 
 
 @contextmanager
-def open_text(path: str, max_line: int) -> Generator[Iterator[str]]:
-    """Open the lines of a file, or of stdin for `-`; errors about them name the file."""
+def open_text(path: str, max_line: int, screen: Screen | None = None) -> Generator[Iterator[str]]:
+    """Open the lines of a file, or of stdin for `-`; errors about them name the file, a screen shows the progress."""
     with _open(path, max_line) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig")
         try:
-            yield limited_lines(text, max_line)
+            yield _watched(limited_lines(text, max_line), file, path, screen)
         finally:
             # Otherwise the wrapper would close stdin, which belongs to the caller of `main`.
             text.detach()
 
 
 @contextmanager
-def open_bytes(path: str, max_line: int) -> Generator[Iterator[bytes]]:
+def open_bytes(path: str, max_line: int, screen: Screen | None = None) -> Generator[Iterator[bytes]]:
     """Open the lines of a file as `open_text` does, but do not decode them."""
     with _open(path, max_line) as file:
-        yield limited_lines(file, max_line)
+        yield _watched(limited_lines(file, max_line), file, path, screen)
+
+
+def _watched(lines: Iterator[AnyStr], file: IO[bytes], path: str, screen: Screen | None) -> Iterator[AnyStr]:
+    """Show how much of a file has been read: bytes of a plain one, lines of stdin or a compressed one."""
+    if screen is None:
+        yield from lines
+        return
+    is_plain = path != _STDIN and isinstance(file, io.BufferedReader)
+    size = os.stat(path).st_size if is_plain else 0  # noqa: PTH116 - `pathlib` takes too long to import
+    with screen.progress_of(f"{'bytes' if size else 'lines'} of {name_of(path)} read:") as show:
+        for number, line in enumerate(lines, 1):
+            yield line
+            show(file.tell() if size else number, size)
 
 
 @contextmanager
@@ -137,11 +148,7 @@ def _stdin() -> IO[bytes]:
 
 
 def values_in(lines: Iterable[str]) -> Iterator[Located]:
-    """Read the JSON values in the lines of a file: at least one.
-
-    Raises:
-        DocumentError: it is not JSON, or is empty.
-    """
+    """Read the JSON values in the lines of a file: at least one."""
     is_empty = True
     for located in read_values(_without_nul(lines)):
         is_empty = False
@@ -172,7 +179,7 @@ _MAX_WARNINGS = 5
 
 def read_item_file(options: Any, screen: Screen) -> list[ContextItem]:
     """Read the items in `options.file`. Items without tokens are counted, and a note names the counter."""
-    with open_text(options.file, options.max_line) as lines:
+    with open_text(options.file, options.max_line, screen) as lines:
         return items_in(lines, options, screen)
 
 
@@ -187,11 +194,7 @@ def shown_items(items: list[ContextItem], options: Any) -> list[ContextItem]:
 
 
 def items_in(lines: Iterable[str], options: Any, screen: Screen) -> list[ContextItem]:
-    """Read the items in the lines of a file.
-
-    Raises:
-        DocumentError: there is something other than items.
-    """
+    """Read the items in the lines of a file."""
     return items_of(values_in(lines), options, screen)
 
 
@@ -205,8 +208,10 @@ def items_of(values: Iterable[Located], options: Any, screen: Screen) -> list[Co
 
 class _ItemReader:
     def __init__(self, options: Any) -> None:
-        from pycupel.wire.documents import ITEM  # noqa: PLC0415 - not every verb reads items
+        from pycupel.documents import as_item, is_document  # noqa: PLC0415 - not every verb reads items
+        from pycupel.wire import ITEM  # noqa: PLC0415
 
+        self._is_document, self._as_item = is_document, as_item
         self._item = ITEM
         self._context = Context()
         self._strict = options.strict
@@ -220,6 +225,8 @@ class _ItemReader:
 
     def read(self, number: int, located: Located) -> ContextItem:
         row = located.value
+        if row.__class__ is str or (row.__class__ is dict and self._is_document(row)):
+            return self._read_document(row, location_of(number, located))
         try:
             if row.__class__ is dict:
                 self._note_unknown(number, row)
@@ -229,6 +236,13 @@ class _ItemReader:
         except DocumentError as error:
             raise DocumentError(f"{location_of(number, located)}: {error}{hint_at(row, ITEMS)}") from None
         return item
+
+    def _read_document(self, document: str | dict[str, Any], where: str) -> ContextItem:
+        try:
+            return self._as_item(document, where, self._count)
+        except (CupelError, TypeError) as error:
+            problem = str(error)
+            raise DocumentError(problem if where in problem else f"{where}: {problem}") from None
 
     def _count(self, content: str) -> int:
         if self._counter is None:
@@ -269,22 +283,13 @@ _OPTIONS = ("generationConfig", "generation_config", "config", "inferenceConfig"
 
 
 class Conversation(NamedTuple):
-    """The messages of a request, or a history without one."""
+    """The messages of a request, at its `key`, or a history without one."""
 
     messages: list[Any]
-    """The messages, as they are in the file."""
-
     request: dict[str, Any] | None = None
-    """The request that they are in, or None."""
-
     key: str = ""
-    """Where in the request they are."""
-
-    is_lines: bool = False
-    """Whether the file has a message on each line."""
-
-    number: int = 1
-    """Which record of the file it is, from 1."""
+    is_lines: bool = False  # Whether the file has a message on each line.
+    number: int = 1  # Which record of the file it is, from 1.
 
     @property
     def beside(self) -> dict[str, Any]:
@@ -323,11 +328,7 @@ def read_conversations(path: str, max_line: int) -> list[Conversation]:
 
 
 def conversations_in(lines: Iterable[str]) -> list[Conversation]:
-    """Read the chat histories in the lines of a file.
-
-    Raises:
-        DocumentError: there is something other than messages or requests.
-    """
+    """Read the chat histories in the lines of a file."""
     values = list(values_in(lines))
     for number, located in enumerate(values, 1):
         if located.value.__class__ is not dict:

@@ -5,18 +5,21 @@ What they show is described in `pycupel.replay.describe`, once for the terminal,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
 from itertools import chain
 from math import inf
 from pathlib import Path
+from time import time
 from typing import Any
 
 from pycupel.cli.exits import OK, InputError
 from pycupel.cli.inputs import HISTORY, TRANSCRIPT, check_files, errors_about, hint_in, name_of, open_bytes
 from pycupel.cli.output import Screen, abridged, visible, write_page
 from pycupel.cli.parsers import (
-    SHORTENED,
+    DROPPING,
     Parser,
     Verb,
     add_budget,
@@ -34,12 +37,15 @@ from pycupel.model.budget import ModelLimits
 from pycupel.model.checks import find_name
 from pycupel.render._layout import (
     ALARM,
+    BAR,
     HEADING,
     QUIET,
+    SYMBOLS,
     Line,
     Row,
     Span,
     Table,
+    ansi_of,
     bar,
     count,
     listed,
@@ -47,7 +53,7 @@ from pycupel.render._layout import (
     plural,
     share,
 )
-from pycupel.render.html import Bar, Bars, Figure, Figures, render_panels
+from pycupel.render.html import Bar, Bars, Figure, Figures, Level, Panel, render_panels
 from pycupel.replay import (
     AS_LOGGED,
     NEWEST_FIRST,
@@ -64,24 +70,34 @@ from pycupel.replay import (
 from pycupel.replay.describe import (
     POLICY_COLUMNS,
     Gauge,
+    basis_of,
+    certainty_of,
     context_panels,
     gauge_of,
+    group_of,
     label_of,
+    miss_heading,
+    money_heading,
+    money_note,
     policies_panel,
     policy_document,
     policy_legend,
     redundant_parts,
     relevant_findings,
+    replay_panels,
     usage_document,
 )
+from pycupel.replay.misses import cache_misses
 from pycupel.replay.run import BASELINES, BASELINES_HINT
-from pycupel.replay.usage import NOT_IN_FILE, calibrated_counter
-from pycupel.tokens.limits import find_limits
+from pycupel.replay.sessions import newest_session, sessions_in
+from pycupel.replay.usage import NOT_IN_FILE, Money, calibrated_counter, money_of
+from pycupel.tokens.models import find_limits, prices_in, prices_table
 
 # Read logs and the policies to compare.
 
 
-_USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", f"chat{SHORTENED}")
+_REPLAYING = "calls replayed:"
+_USUAL = (AS_LOGGED, NEWEST_FIRST, "chat", "chat+drop")
 
 
 class _NoConversationError(InputError):
@@ -90,7 +106,7 @@ class _NoConversationError(InputError):
 
 def _read(path: str, max_line: int, screen: Screen) -> Log:
     """Read the log in a file; a note says how many lines could not be read."""
-    with open_bytes(path, max_line) as lines:
+    with open_bytes(path, max_line, screen) as lines:
         first = next(lines, b"")
         log = read_log(chain([first], lines))
     name = name_of(path)
@@ -106,32 +122,19 @@ def _read(path: str, max_line: int, screen: Screen) -> Log:
 
 def _add_comparison(parser: Parser) -> None:
     """Add `--policy`, once for each policy to compare, `--counter`, `--json` and `--html`."""
-    more = f", with `{SHORTENED}` to shorten old results; may be repeated; default: {', '.join(_USUAL)}"
+    more = f", {DROPPING}; may be repeated; default: {', '.join(_USUAL)}"
     add_several_policies(parser, more)
     add_counter(parser, "token counter")
     add_shared(parser, "--json", "--html")
 
 
 def _policies_of(names: Sequence[str] | None) -> dict[str, Any]:
-    """Return the policies by label: presets and files, with or without `+shorten`, and the baselines."""
+    """Return the policies by label: presets and files, with or without `+drop`, and the baselines."""
     try:
         return {name: find_name(name, BASELINES) or history_policy_of(name) for name in names or _USUAL}
     except InvalidArgumentError as error:
         error.add_note(BASELINES_HINT)
         raise
-
-
-@contextmanager
-def progress_bar(screen: Screen) -> Generator[Callable[[int, int], None]]:
-    """Show the progress of a replay during the block, by calls of a function."""
-
-    def show(done: int, total: int) -> None:
-        screen.progress(f"replaying {done:,} of {total:,} calls {screen.bar(done / total, 30)}")
-
-    try:
-        yield show
-    finally:
-        screen.progress("")
 
 
 def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
@@ -143,7 +146,8 @@ def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
         for column in columns:
             value = column.value(result)
             text = count(value) if isinstance(value, int) else abridged("-" if value is None else value)
-            cells.append(Span(text, (ALARM if value else QUIET) if column.is_alarm else ""))
+            is_wrong = value not in {0, None, "0%"}
+            cells.append(Span(text, (ALARM if is_wrong else QUIET) if column.is_alarm else ""))
         rows.append(Row(cells))
     screen.table([f"{'>' if n else '<'}{column.title}" for n, column in enumerate(columns)], rows)
     screen.text("")
@@ -154,7 +158,16 @@ def _write_policies(results: Sequence[PolicyReplay], screen: Screen) -> None:
 
 
 def _add_context(parser: Parser) -> None:
-    add_input(parser, "a transcript, requests or messages; - for stdin")
+    file = (
+        "a transcript, requests or messages; - for stdin; a folder for its newest session; default: the newest of all"
+    )
+    add_input(parser, file, optional=True)
+    for name, text in (
+        ("--newest", "show the newest session of this directory's project, or else of all, without a terminal, too"),
+        ("--list", "list the sessions of coding agents, the newest first"),
+        ("--text", "have contents in the page of a session that was found, too"),
+    ):
+        parser.add_argument(name, action="store_true", help=text)
     add_budget(parser, required=False, text="budget at which to compare policies; default: half the largest prompt")
     parser.add_argument(
         "--conversation",
@@ -162,6 +175,7 @@ def _add_context(parser: Parser) -> None:
         metavar="N",
         help="which conversation to show, counting from 1; default: the largest",
     )
+    parser.add_argument("--prices", metavar="FILE", help="prices of models, a line each, that go before the known ones")
     _add_comparison(parser)
 
 
@@ -171,8 +185,15 @@ def _context(options: Any, screen: Screen) -> int:
     policies = _policies_of(options.policy)
     if options.budget is not None:
         parse_amount(options.budget)
+    if options.list:
+        return _list(options, screen)
+    prices = prices_table()
+    if options.prices is not None:
+        with errors_about(options.prices):
+            prices = {**prices, **prices_in(Path(options.prices).read_text(encoding="utf-8"))}
+    is_found = _find_file(options, screen)
     log = _read(options.file, options.max_line, screen)
-    with errors_about(options.file), progress_bar(screen) as progress:
+    with errors_about(options.file), screen.progress_of(_REPLAYING) as progress:
         usage = context_usage(_chosen(log, options), counter=options.counter)
         budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
         # The budget also has to hold what is not in the file.
@@ -180,15 +201,19 @@ def _context(options: Any, screen: Screen) -> int:
         results = replay(usage.history, room, policies, counter=usage.counter, progress=progress) if room > 0 else ()
     findings = relevant_findings(usage)
     gauge = gauge_of(usage, _known_limits(options, usage.history.model))
+    money = money_of(usage, results, prices)
+    if money is not None and (_today() - money.prices.date).days > _OLD_PRICES:
+        screen.note(f"the prices of {money.model} were checked on {money.prices.date}: --prices FILE has newer ones")
     if options.html is not None:
         # A page may be shared, and a path may reveal more than the name of the file.
         name = Path(name_of(options.file)).name
-        panels = context_panels(usage, gauge, findings, budget, results)
+        # What was found may have been meant for nobody else.
+        panels = context_panels(usage, gauge, findings, budget, results, money, text=options.text or not is_found)
         page = render_panels("Where the window goes", panels, subtitle=name, quiet=(NOT_IN_FILE,))
         write_page(options.html, page, screen)
     if options.json:
         policies_sent = [policy_document(each) for each in results]
-        screen.json({**usage_document(usage, gauge), "instead": {"budget": budget, "policies": policies_sent}})
+        screen.json({**usage_document(usage, gauge, money), "instead": {"budget": budget, "policies": policies_sent}})
     elif options.html is None:
         screen.lines(_usage_lines(options.file, log, usage, gauge, findings, screen))
         hidden = f", without the {usage.not_in_file:,} of them that are not in the file" if usage.not_in_file else ""
@@ -197,7 +222,49 @@ def _context(options: Any, screen: Screen) -> int:
             _write_policies(results, screen)
         else:
             screen.text("  The part that is not in the file exceeds this budget: pass a larger --budget.")
+        screen.lines(_money_lines(usage, money, screen))
     return OK
+
+
+def _today() -> date:
+    """Return the day; tests, and builds that must be equal, set the usual variable."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch) if epoch.isdecimal() else time(), UTC).date()
+
+
+def _list(options: Any, screen: Screen) -> int:
+    sessions = sessions_in(options.file and Path(options.file))
+    if options.json:
+        screen.json([{"time": each.time.isoformat(), "file": str(each.path)} for each in sessions])
+        return OK
+    for each in sessions:
+        # Whole paths, even if they are longer than a line, because they are there to be copied.
+        screen.text(visible(f"{each.time:%Y-%m-%d %H:%M}  {each.path}"))
+    screen.note(f"{plural(len(sessions), 'session')}, by the time (UTC) of the last row")
+    return OK
+
+
+def _find_file(options: Any, screen: Screen) -> bool:
+    """Set `options.file` if it is not given or a folder; return whether the session was found, and not named."""
+    given: str | None = options.file
+    if given is not None and (given == "-" or not Path(given).is_dir()):
+        return False
+    if given is not None:
+        found = next((each.path for each in sessions_in(Path(given))), None)
+    else:
+        is_terminal = sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+        if not options.newest and not is_terminal:
+            options.file = "-"
+            return False
+        if not options.newest and os.environ.get("CI"):
+            raise InputError("name a FILE: in CI, `context` looks for the newest session only with --newest")
+        found = newest_session(Path.cwd())
+    if found is None:
+        where = name_of(given) if given else "the folders of Claude Code and Codex"
+        raise InputError(f"{where}: no sessions (*.jsonl) found")
+    options.file = str(found)
+    screen.note(options.file)
+    return True
 
 
 def _known_limits(options: Any, model: str | None) -> ModelLimits | None:
@@ -220,11 +287,10 @@ def _chosen(log: Log, options: Any) -> Log | History:
 # In the terminal.
 
 
+# Prices that were checked longer ago, in days, may no longer be true.
+_OLD_PRICES = 180
 _MAX_TOOLS, _MAX_FINDINGS = 8, 5
-# What the bar of the window is made of.
-_SYMBOLS = "#=+*o%@x&$"
-# ANSI's code for cyan, the colour of bars.
-_BAR = "36"
+_WINDOW = "<what >parts >tokens >share"
 
 
 def _usage_lines(
@@ -232,30 +298,25 @@ def _usage_lines(
 ) -> list[Line]:
     """Describe the usage of the window in a session of the log; a blank line ends each section."""
     largest = [
-        Row(
-            (
-                Span(count(part.tokens)),
-                Span(share(part.tokens, usage.total)),
-                Span(count(part.message) if part.message >= 0 else "-"),
-            ),
-            visible(label_of(part), laid_out=True),
+        _row(
+            part.tokens,
+            share(part.tokens, usage.total),
+            part.message if part.message >= 0 else "-",
+            text=label_of(part),
         )
         for part in usage.largest
     ]
     redundant = [
-        Row((Span(count(each.tokens)), Span(share(each.tokens, usage.total)), Span(count(each.parts))), what)
+        _row(each.tokens, share(each.tokens, usage.total), each.parts, text=what)
         for what, each in redundant_parts(usage).items()
     ]
     lint = [
-        Row((Span(count(each.index)), Span(each.severity, ALARM), Span(each.rule)), visible(each.message))
-        for each in findings[:_MAX_FINDINGS]
+        _row(each.index, Span(each.severity, ALARM), each.rule, text=each.message) for each in findings[:_MAX_FINDINGS]
     ]
     return [
         *_headline(path, log, usage, screen),
         *_gauge_lines(gauge, screen),
-        *_section(
-            "WHERE THE WINDOW GOES", "<what >parts >tokens >share <", _window_rows(usage, screen), screen, text=""
-        ),
+        *_section("WHERE THE WINDOW GOES", f"{_WINDOW} <", _window_rows(usage, screen), screen, text=""),
         *_section("THE LARGEST PARTS", ">tokens >share >message", largest, screen),
         *_section("REDUNDANT" if redundant else "REDUNDANT: nothing", ">tokens >share >parts", redundant, screen),
         *_section(
@@ -265,7 +326,12 @@ def _usage_lines(
             screen,
         ),
         *_growth_lines(usage, screen),
+        *_miss_lines(usage, screen),
     ]
+
+
+def _color_of(group: str) -> str:
+    return QUIET if group == NOT_IN_FILE else ansi_of(group)
 
 
 def _gauge_lines(gauge: Gauge | None, screen: Screen) -> list[Line]:
@@ -275,20 +341,28 @@ def _gauge_lines(gauge: Gauge | None, screen: Screen) -> list[Line]:
     over = f", {count(gauge.used - gauge.limit)} too many" if gauge.used > gauge.limit else ""
     used = f"{count(gauge.used)} of {plural(gauge.limit, 'token')} used, {share(gauge.used, gauge.limit)}"
     heading = f"THE WINDOW: {used}{over}"
-    parts = [(name, tokens, _SYMBOLS[i % len(_SYMBOLS)], "") for i, (name, tokens) in enumerate(gauge.groups)]
+    parts = [
+        (name, tokens, SYMBOLS[i % len(SYMBOLS)], _color_of(name)) for i, (name, tokens) in enumerate(gauge.groups)
+    ]
     parts += [("free", gauge.free, ".", QUIET), ("for the reply", gauge.reserve, "-", QUIET)]
     parts = [each for each in parts if each[1] > 0]
-    drawn = bar([(tokens, Span(symbol, code or _BAR)) for _, tokens, symbol, code in parts], screen.width - 4)
+    drawn = bar([(tokens, Span(symbol, code)) for _, tokens, symbol, code in parts], screen.width - 4)
     legend = listed(f"{symbol} {visible(name)} {count(tokens)}" for name, tokens, symbol, _ in parts)
     return [[Span(heading, HEADING)], drawn, *paragraph(legend, screen.width, indent="  "), []]
 
 
 def _section(heading: str, columns: str, rows: Sequence[Row], screen: Screen, *, text: str = "what") -> list[Line]:
     """Lay out a table below its heading; without rows, the heading says it all."""
+    title = paragraph(heading, screen.width, code=HEADING)
     if not rows:
-        return [[Span(heading, HEADING)], []]
+        return [*title, []]
     table = Table(columns.split(" "), rows, screen.width)
-    return [[Span(heading, HEADING)], *table.titles(text), *table.lines(rows), []]
+    return [*title, *table.titles(text), *table.lines(rows), []]
+
+
+def _row(*cells: int | str | Span, text: str = "") -> Row:
+    texts = [count(each) if isinstance(each, int) else each for each in cells]
+    return Row([each if isinstance(each, Span) else Span(each) for each in texts], visible(text, laid_out=True))
 
 
 def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[Line]:
@@ -308,32 +382,26 @@ def _headline(path: str, log: Log, usage: ContextUsage, screen: Screen) -> list[
 
 
 def _window_rows(usage: ContextUsage, screen: Screen) -> list[Row]:
-    rows: list[Row] = []
+    rows: list[tuple[Row, tuple[float, str]]] = []
     by_kind: dict[str, list[WindowShare]] = {}
     for row in usage.rows:
         by_kind.setdefault(row.kind, []).append(row)
     for kind, shares in by_kind.items():
-        rows.append(_share_row(kind, shares, usage, screen, HEADING))
+        rows.append(_share_row(kind, shares, usage, HEADING))
         if shares[0].tool:
             named, rest = shares[:_MAX_TOOLS], shares[_MAX_TOOLS:]
-            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, screen, "") for each in named]
+            rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, "") for each in named]
             if rest:
-                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, screen, QUIET))
-    return rows
+                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, QUIET))
+    return screen.with_bars(_WINDOW.split(), [row for row, _ in rows], [bar for _, bar in rows])
 
 
-def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, screen: Screen, code: str) -> Row:
+def _share_row(label: str, shares: list[WindowShare], usage: ContextUsage, code: str) -> tuple[Row, tuple[float, str]]:
+    """Return a row, and the length and colour of its bar."""
     tokens, parts = sum(each.tokens for each in shares), sum(each.parts for each in shares)
-    bar = screen.bar(tokens / max(1, usage.total), max(10, screen.width - 62))
-    return Row(
-        (
-            Span(label, code),
-            Span(count(parts) if parts else "", QUIET),
-            Span(count(tokens)),
-            Span(share(tokens, usage.total)),
-            Span(bar, _BAR if code == HEADING else QUIET),
-        )
-    )
+    numbers = (Span(count(parts) if parts else "", QUIET), Span(count(tokens)), Span(share(tokens, usage.total)))
+    color = _color_of(group_of(shares[0].kind, "" if code else shares[0].tool))
+    return Row((Span(label, code), *numbers)), (tokens / max(1, usage.total), color)
 
 
 def _growth_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
@@ -344,6 +412,25 @@ def _growth_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
     compacted = f", {plural(sum(marks), 'compaction')} (C)" if any(marks) else ""
     heading = f"GROWTH, in tokens per prompt: {plural(len(growth), 'call')}{compacted}"
     return [[Span(heading, HEADING)], *_chart([each.tokens for each in growth], marks, screen), []]
+
+
+def _miss_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
+    misses = cache_misses(usage)
+    rows = [
+        _row(each.call, each.tokens, each.cost, Span(certainty_of(each), QUIET), each.cause)
+        for each in sorted(misses, key=lambda each: -each.tokens)[:_MAX_FINDINGS]
+    ]
+    title = miss_heading(misses).replace("The prompt cache", "THE PROMPT CACHE", 1)
+    return _section(title, ">call >tokens >cost < <cause", rows, screen, text="") if rows else []
+
+
+def _money_lines(usage: ContextUsage, money: Money | None, screen: Screen) -> list[Line]:
+    if money is None:
+        return []
+    rows = [_row(each.tokens, f"{each.usd:,.3f}", Span(basis_of(each), QUIET), text=each.what) for each in money.rows]
+    title = visible(money_heading(money))
+    table = _section(title.replace("Money", "MONEY", 1), ">tokens >USD <", rows, screen)
+    return [[], *table[:-1], *paragraph(visible(money_note(usage, money)), screen.width, code=QUIET)]
 
 
 def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Line]:
@@ -357,7 +444,7 @@ def _chart(values: list[int], marks: list[bool], screen: Screen) -> Iterator[Lin
     for level in range(height, 0, -1):
         label = count(top * level // height) if level in {height, height // 2} else ""
         blocks = "".join(screen.column(each / max(1, top) * height - (level - 1)) * width for each in tops)
-        yield [Span(f"  {label:>9} "), Span(blocks, _BAR)]
+        yield [Span(f"  {label:>9} "), Span(blocks, BAR)]
     axis = "".join("C" + " " * (width - 1) if any(marks[group]) else " " * width for group in groups)
     # Label the first and the last call, where no mark is in the way.
     last = str(len(values))
@@ -385,12 +472,17 @@ def _replay(options: Any, screen: Screen) -> int:
     check_files(options.files)
     # A share may be of the window of the model in a log, but a mistake need not wait for it.
     parse_amount(options.budget)
-    results, budget, sessions = _replayed(options, screen)
+    results, budget, sessions, models = _replayed(options, screen)
     calls, conversations = results[0].calls, plural(sessions, "conversation")
     if options.html is not None:
         figures = [Figure("Calls", calls, f"in {conversations}"), Figure("Budget", budget, "tokens")]
         sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results], shares=False)
-        page = render_panels("Replay", [Figures(figures), sent, policies_panel("Policies", results)])
+        panels: list[Panel] = [Figures(figures), sent, policies_panel("Policies", results)]
+        limits = _known_limits(options, next(iter(models), None)) if len(models) < 2 else None
+        levels = [Level("budget", budget), *([Level("input limit", limits.input)] if limits else [])]
+        facts = [*(Path(name_of(path)).name for path in options.files), *sorted(models)]
+        window = f"window {count(limits.window)}" if limits else "window unknown"
+        page = render_panels("Replay", [*panels, *replay_panels(results, levels)], subtitle=", ".join([*facts, window]))
         write_page(options.html, page, screen)
     if options.json:
         policies = [policy_document(each) for each in results]
@@ -401,13 +493,13 @@ def _replay(options: Any, screen: Screen) -> int:
     return OK
 
 
-def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, int]:
-    """Replay all files, one after the other. Return the sums, the budget, and the number of conversations."""
+def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, int, set[str]]:
+    """Replay all files, one after the other. Return the sums, the budget, the number of conversations, the models."""
     policies = _policies_of(options.policy)
     rates = CacheRates(options.cache_read, options.cache_write)
     if not all(0 <= rate < inf for rate in rates):
         raise InputError("a rate must be a finite number, 0 or more")
-    budgets: set[int] = set()
+    budgets, models = set[int](), set[str]()
     results: list[PolicyReplay] = []
     sessions = 0
     for path in options.files:
@@ -424,8 +516,9 @@ def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, in
             raise InputError("the models in the logs have different windows: choose with --window N or --model NAME")
         [budget] = budgets
         sessions += len(log.histories)
+        models |= {history.model for history in log.histories if history.model}
         for history in log.histories:
-            with errors_about(path), progress_bar(screen) as progress:
+            with errors_about(path), screen.progress_of(_REPLAYING) as progress:
                 # The same counter as in `context`, so that both have the same numbers.
                 counter = calibrated_counter(history, options.counter)
                 found = replay(history, budget, policies, counter=counter, rates=rates, progress=progress)
@@ -433,7 +526,7 @@ def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, in
     if not results:
         raise InputError("no conversation found in any of the files")
     [budget] = budgets
-    return results, budget, sessions
+    return results, budget, sessions, models
 
 
 VERBS = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, TextIO
 
 from pycupel.cli.exits import screen_width, write_message
@@ -21,30 +23,23 @@ class Screen:
     """Where a verb writes: data to `out`, everything else to `err`."""
 
     out: TextIO
-    """stdout."""
-
     err: TextIO
-    """stderr."""
-
-    width: int = 80
-    """The number of columns; 80 for a pipe, unless COLUMNS is set."""
-
+    width: int = 80  # The number of columns; 80 for a pipe, unless COLUMNS is set.
     color: bool = False
-    """Whether `out` is a terminal that shows colours."""
-
-    unicode: bool = False
-    """Whether `out` can show more than ASCII."""
-
-    quiet: bool = False
-    """Whether notes are left out."""
+    unicode: bool = False  # Whether `out` can show more than ASCII.
+    quiet: bool = False  # Whether notes are left out.
 
     @classmethod
-    def of_process(cls, *, quiet: bool = False) -> Screen:
-        """Return the screen of this process, from its streams and its environment."""
-        is_terminal = sys.stdout.isatty()
-        color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        return cls(sys.stdout, sys.stderr, screen_width(), color, unicode, quiet)
+    def of_process(cls, *, quiet: bool = False, color: str = "auto") -> Screen:
+        """Return the screen of this process, from its streams and its environment, unless colours are asked for."""
+        environment = os.environ.get
+        if color != "auto" or environment("NO_COLOR"):
+            is_colored = color == "always"
+        else:
+            is_terminal = sys.stdout.isatty() and environment("TERM") != "dumb"
+            is_colored = is_terminal or environment("FORCE_COLOR", "0") not in {"", "0"}
+        is_colored = is_colored and _is_encoded("\x1b[m")
+        return cls(sys.stdout, sys.stderr, screen_width(), is_colored, _is_encoded(_BLOCKS + _COLUMNS), quiet)
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even if quiet."""
@@ -62,6 +57,54 @@ class Screen:
             self.err.write(f"\r{line[:room]:{room}}" if line else f"\r{'':{room}}\r")
             self.err.flush()
 
+    @contextmanager
+    def progress_of(self, what: str) -> Generator[Callable[[int, int], None]]:
+        """Show the progress of something during the block, by calls with what is done and the total, or 0 if unknown.
+
+        It begins after a second. In a log, it is a line a minute.
+        """
+        start = perf_counter()
+        interval, is_terminal = (0.1, True) if self.err.isatty() else (60.0, False)
+        first = due = start + max(1.0, interval)
+
+        def show(done: int, total: int) -> None:
+            nonlocal due
+            now = perf_counter()
+            if now < due:
+                return
+            due = now + interval
+            line = f"{what} {done:,}"
+            if total:
+                left = (now - start) * (total - done) / max(1, done)
+                room = min(30, self.width - len(what) - 50)
+                drawn = f" {self.bar(done / total, room)}" if is_terminal else ""
+                line = f"{what} {done:,} of {total:,}{drawn} {left:,.0f} s left"
+            (self.progress if is_terminal else self.note)(line)
+
+        try:
+            yield show
+        finally:
+            if due > first:
+                self.progress("")
+
+    @contextmanager
+    def busy(self, what: str) -> Generator[None]:
+        """Say at a terminal what takes more than a second, if nobody can tell how far it is."""
+        from threading import Timer  # noqa: PLC0415 - not every verb needs it
+
+        start = perf_counter()
+        timer = Timer(1.0, self.progress, [f"{what} ..."])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            # It may be writing just now.
+            timer.join()
+            if perf_counter() - start >= 1.0:
+                self.progress("")
+
     def text(self, text: str) -> None:
         """Write a text to stdout, as it is."""
         self.out.write(f"{text}\n")
@@ -78,6 +121,14 @@ class Screen:
 
         table = Table(columns, rows, self.width)
         self.lines([*table.titles(text), *table.lines(rows)])
+
+    def with_bars(self, columns: Sequence[str], rows: Sequence[Any], bars: Iterable[tuple[float, str]]) -> list[Any]:
+        """Add a bar to each row, for a fraction of 1 and in a colour; a whole one fills the columns that are free."""
+        from pycupel.render._layout import Row, Span, Table  # noqa: PLC0415
+
+        room = max(10, Table(columns, rows, self.width).room)
+        drawn = [Span(self.bar(part, room), code) for part, code in bars]
+        return [Row((*row.cells, bar), row.text) for row, bar in zip(rows, drawn, strict=True)]
 
     def heading(self, text: str) -> None:
         """Write a heading, cut to the width."""
@@ -116,6 +167,15 @@ class Screen:
         """Return a character that is filled up to a height from 0 to 1."""
         eighths = min(8, max(0, round(height * 8)))
         return _COLUMNS[eighths] if self.unicode else " .:#"[(eighths + 2) // 3]
+
+
+def _is_encoded(text: str) -> bool:
+    """Whether stdout can show these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def visible(text: str, *, laid_out: bool = False) -> str:

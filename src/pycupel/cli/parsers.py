@@ -18,14 +18,9 @@ from pycupel.cli.exits import USAGE, InputError, screen_width
 class Verb(NamedTuple):
     """A verb of the command line."""
 
-    run: Callable[[Any, Any], int]
-    """Runs the verb with its options on a `Screen`, and returns the exit code."""
-
+    run: Callable[[Any, Any], int]  # With its options, on a `Screen`; returns the exit code.
     add_arguments: Callable[[Parser], None]
-    """Adds its arguments to a parser."""
-
-    example: str
-    """Command lines that can be pasted."""
+    example: str  # Command lines that can be pasted.
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -82,16 +77,22 @@ class Parser(argparse.ArgumentParser):
             )
 
 
-def _reader(kind: Callable[[str], Any], name: str) -> Callable[[str], Any]:
+def _reader(kind: Callable[[str], Any], name: str, least: float = float("-inf")) -> Callable[[str], Any]:
     """Reads a value of that type. The errors of argparse would name the Python type."""
 
     def read(text: str) -> Any:
         try:
-            return kind(text)
+            value = kind(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"must be {name}, not {text!r}") from None
+            value = None
+        if value is None or value < least:
+            raise argparse.ArgumentTypeError(f"must be {name}, not {text!r}")
+        return value
 
     return read
+
+
+_positive = _reader(int, "a whole number above 0", 1)
 
 
 def run_without_verb(given: Sequence[str]) -> int:
@@ -136,6 +137,9 @@ def verb_parser(name: str, verb: Verb) -> Parser:
     example = "\n".join(f"  {line}" for line in verb.example.strip().splitlines())
     parser = Parser(prog=f"pycupel {name}", description=as_sentence(VERBS[name]), epilog=f"example:\n{example}")
     verb.add_arguments(parser)
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    text = "import a module that registers strategies of your own; may be repeated"
+    parser.add_argument("--import", action="append", default=[], dest="imports", metavar="MODULE", help=text)
     add_quiet(parser)
     parser.set_defaults(quiet=False)
     return parser
@@ -170,8 +174,8 @@ def _near(name: str, known: Any) -> str:
 # The options that verbs share.
 
 
-SHORTENED = "+shorten"
-"""After the name of a policy for chat histories: results become shorter before they are dropped."""
+DROPPING = "with `+drop` to drop old results instead of shortening them"
+"""What the help of verbs says about the names of policies for chat histories."""
 
 _ITEMS = "items: a JSON array or JSON lines"
 _POLICY = "a preset (`pycupel policy list`) or a policy file"
@@ -210,13 +214,13 @@ def add_selection(
     add_shared(parser, "--query")
 
 
-def add_input(parser: Parser, text: str, *, several: str = "") -> None:
+def add_input(parser: Parser, text: str, *, several: str = "", optional: bool = False) -> None:
     """Add `FILE`, or several files with that name for each, and `--max-line`."""
     if several:
         parser.add_argument("files", nargs="+", metavar=several, help=text)
     else:
-        parser.add_argument("file", metavar="FILE", help=text)
-    from pycupel.compressed import MAX_LINE  # noqa: PLC0415 - the help of the program loads nothing of the library
+        parser.add_argument("file", nargs="?" if optional else None, metavar="FILE", help=text)
+    from pycupel.codecs.json_values import MAX_LINE  # noqa: PLC0415 - the help of the program loads nothing
 
     most = f"longest line to read, in bytes; default: {MAX_LINE // 2**20} MiB"
     parser.add_argument("--max-line", type=int, default=MAX_LINE, metavar="N", help=most)
@@ -231,7 +235,7 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     """Add `--budget`, and the options that a share of a window needs."""
     text = text or "tokens, or a share of what the model takes like 50%%"
     parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
-    parser.add_argument("--window", type=int, metavar="N", help="the model's window, for a budget in percent")
+    parser.add_argument("--window", type=_positive, metavar="N", help="the model's window, for a budget in percent")
     parser.add_argument("--model", metavar="NAME", help="the model whose limits to use")
 
 
@@ -284,26 +288,21 @@ def parse_amount(given: str) -> tuple[float, bool]:
         meant = f"; did you mean {thousands[1]}000?" if thousands else ""
         raise InputError(f"the budget must be a number of tokens or a share like 50%, not {given!r}{meant}") from None
     if not text.endswith("%"):
-        return _checked("budget", int(number)), False
+        if number < 0:
+            raise InputError(f"the budget must be 0 or more, not {number}")
+        return int(number), False
     if not 0 < number <= 100:
         raise InputError(f"a share of the window must be above 0% and at most 100%, not {given}")
     return number, True
 
 
-def _checked(name: str, tokens: int) -> int:
-    if tokens < 0:
-        raise InputError(f"the {name} must be 0 or more, not {tokens}")
-    return tokens
-
-
 def _limits(options: Any, model: str | None, policy: Any) -> tuple[int, int]:
     """Return the window and the most input."""
     if options.window is not None:
-        window = _checked("window", options.window)
-        return window, window
+        return options.window, options.window
     if model is None:
         raise InputError("a budget in percent needs --window N or --model NAME")
-    from pycupel.tokens.limits import known_limits  # noqa: PLC0415
+    from pycupel.tokens.models import known_limits  # noqa: PLC0415
 
     return known_limits(model, {} if policy is None else policy.models)[:2]
 
@@ -331,12 +330,7 @@ def policy_of(given: str) -> Any:
 
 
 def history_policy_of(given: str) -> Any:
-    """Return a policy for chat histories; with `+shorten` after its name, it shortens results before it drops them."""
-    policy = policy_of(given.removesuffix(SHORTENED))
-    if not given.endswith(SHORTENED):
-        return policy
-    from dataclasses import replace  # noqa: PLC0415 - most verbs never need it
+    """Return a policy for chat histories; with `+drop` after its name, it drops results instead of shortening them."""
+    from pycupel.pipeline.policy import history_policy  # noqa: PLC0415 - most verbs never need it
 
-    from pycupel.shorten import KeyLines  # noqa: PLC0415
-
-    return replace(policy, shorten=KeyLines())
+    return history_policy(given, policy_of)

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycupel.cli.exits import FINDINGS, OK, InputError, end_line_of_interrupt
@@ -26,13 +26,14 @@ from pycupel.cli.parsers import (
     percent_or_tokens,
     policy_of,
 )
+from pycupel.codecs.base import Context
+from pycupel.diagnostics.report import SelectionReport, report_over
 from pycupel.errors import BudgetOverflowError, DocumentError, PinnedExceedsBudgetError
 from pycupel.model import ContextItem
 from pycupel.selecting import select
 
 if TYPE_CHECKING:
     from pycupel.analytics import BudgetPoint, PolicySensitivityReport
-    from pycupel.diagnostics import SelectionReport
     from pycupel.render._layout import Row
 
 
@@ -55,15 +56,14 @@ def _advice_on_budget(items: list[ContextItem]) -> Generator[None]:
 
 def _select(options: Any, screen: Screen) -> int:
     """Write the selected items to stdout, in the order in which the model should read them."""
-    from pycupel.codecs.base import Context  # noqa: PLC0415
-    from pycupel.wire.documents import ITEM  # noqa: PLC0415 - `sweep` and `play` do not need it
+    from pycupel.wire import ITEM  # noqa: PLC0415 - `sweep` and `play` do not need it
 
     policy = policy_of(options.policy)
     budget = budget_of(options, policy=policy)
     items = read_item_file(options, screen)
     # A window that is given replaces what is known about the model.
     model = options.model if options.window is None else None
-    with _advice_on_budget(items):
+    with _advice_on_budget(items), screen.busy(f"selecting from {len(items):,} items"):
         result = select(items, budget, policy, query=options.query, model=model)
     screen.json_lines(ITEM.write(item, Context()) for item in result.items)
     for note in result.notes:
@@ -91,14 +91,13 @@ def _add_explain(parser: Parser) -> None:
     add_selection(parser, file="items: a JSON array or JSON lines; or a stored report", needs_budget=False)
     # So that a policy for a stored report is noticed.
     parser.set_defaults(policy=None)
-    parser.add_argument("--why", metavar="INDEX|START", help="explain one item: its index, or the start of its content")
+    parser.add_argument("--why", metavar="N|START", help="explain one item: its number, or the start of its content")
     parser.add_argument("--all", action="store_true", help="list all items, not only the first 40 of each list")
     add_shared(parser, "--json", "--html")
 
 
 def _explain(options: Any, screen: Screen) -> int:
     """Write the report, or the explanation of one item."""
-    from pycupel.diagnostics.report import report_over  # noqa: PLC0415
     from pycupel.render._layout import QUIET, clipped, paragraph  # noqa: PLC0415
 
     explained = _read_or_select(options, screen)
@@ -133,7 +132,7 @@ def _read_or_select(options: Any, screen: Screen) -> _Explained:
     # Mistakes in the options are found before a long file is read.
     policy = policy_of(options.policy or _DEFAULT_POLICY)
     budget = None if options.budget is None else budget_of(options, policy=policy)
-    with open_text(options.file, options.max_line) as lines:
+    with open_text(options.file, options.max_line, screen) as lines:
         values = values_in(lines)
         first = next(values)
         if is_report(first.value):
@@ -143,13 +142,12 @@ def _read_or_select(options: Any, screen: Screen) -> _Explained:
         raise InputError(
             "the following arguments are required: -b/--budget\n  pycupel explain --help lists its arguments"
         )
-    with _advice_on_budget(items):
+    with _advice_on_budget(items), screen.busy(f"selecting from {len(items):,} items"):
         report = select(items, budget, policy, query=options.query, explain=True).report
     return _Explained(report, items, bound(policy, options.query))
 
 
 def _stored(document: Any, rest: list[Any], options: Any) -> _Explained:
-    from pycupel.diagnostics import SelectionReport  # noqa: PLC0415
     from pycupel.wire import from_dict  # noqa: PLC0415
 
     given = {"-b": options.budget, "-p": options.policy, "-q": options.query}
@@ -163,10 +161,14 @@ def _stored(document: Any, rest: list[Any], options: Any) -> _Explained:
 
 def _explain_one(options: Any, explained: _Explained, screen: Screen) -> None:
     report, items, policy = explained
-    wanted: str = options.why
-    # A stored report does not know the order of the items.
-    where = int(wanted) if wanted.isdecimal() and items is not None else wanted
-    found = report.why(where, pipeline=policy, items=items)
+    wanted: Any = options.why
+    if wanted.isdecimal():
+        # The number that the report, and its page, give an item.
+        candidates = [*report.items, *(each.item for each in report.excluded)]
+        if not 0 < int(wanted) <= len(candidates):
+            raise InputError(f"there is no item {wanted}: the report has {len(candidates):,}")
+        wanted = candidates[int(wanted) - 1]
+    found = report.why(wanted, pipeline=policy, items=items)
     if not options.json:
         from pycupel.render.text import render_explanation  # noqa: PLC0415
 
@@ -200,18 +202,29 @@ _MAX_BUDGETS = 1_000
 
 
 def _add_sweep(parser: Parser) -> None:
-    add_selection(parser, budget="budgets to try: 1000,2000 or 10%%,50%%, or a range FIRST:LAST:STEP")
+    text = "budgets to try: 1000,2000 or 10%%,50%%, or a range FIRST:LAST:STEP; default: ten up to all tokens"
+    add_selection(parser, budget=text, needs_budget=False)
     add_shared(parser, "--json")
 
 
 def _sweep(options: Any, screen: Screen) -> int:
     """Write a line for each budget."""
     from pycupel.analytics import sweep_budgets  # noqa: PLC0415
+    from pycupel.render._data import RowIndex  # noqa: PLC0415
 
     policy = policy_of(options.policy)
-    budgets = _budgets(options, policy)
+    budgets = None if options.budget is None else _budgets(options, policy)
     items = read_item_file(options, screen)
+    everything = sum(max(0, item.tokens) for item in items)
+    budgets = budgets or sorted({-(-everything * tenth // 10) for tenth in range(1, 11)})
     points = sweep_budgets(policy, items, budgets, query=options.query)
+    # By their indices, because a shortened item is another object at each budget.
+    index = RowIndex(items)
+    found = [dict.fromkeys(row for row in index.find(point.items) if row is not None) for point in points]
+    changes = [
+        [[row for row in first if row not in second] for first, second in ((after, before), (before, after))]
+        for before, after in pairwise([{}, *found])
+    ]
     if options.json:
         documents = [
             {
@@ -221,13 +234,30 @@ def _sweep(options: Any, screen: Screen) -> int:
                 "tokens": point.tokens,
                 "utilization": point.utilization,
                 "score": point.score,
+                "enters": enters,
+                "leaves": leaves,
             }
-            for point in points
+            for point, (enters, leaves) in zip(points, changes, strict=True)
         ]
         screen.json(documents)
         return OK
-    rows = [_budget_row(point, len(items), screen) for point in points]
-    screen.table((">budget", ">items", ">tokens", ">used", ">score", "<"), rows)
+    from pycupel.render._layout import BAR, QUIET, Line, Span, Table, clipped, plural  # noqa: PLC0415
+
+    columns = [">budget", ">items", ">tokens", ">used", ">score"]
+    shares = [(len(point.items) / max(1, len(items)), BAR) for point in points]
+    rows = screen.with_bars(columns, [_budget_row(point) for point in points], shares)
+    table = Table([*columns, "<"], rows, screen.width)
+    lines: list[Line] = [*table.titles()]
+    for row, point, change in zip(rows, points, changes, strict=True):
+        lines += table.lines([row])
+        if not point.feasible:
+            lines.append([Span("    too small for pinned or required items", QUIET)])
+        for sign, changed in zip("+-", change, strict=True):
+            if changed:
+                names = ", ".join(clipped(visible(items[each].content, laid_out=True), 40) for each in changed)
+                lines.append([Span(f"    {sign} {len(changed)}: {names}", QUIET)])
+    screen.heading(f"{plural(len(points), 'budget')}, with what enters (+) and leaves (-) of {len(items):,} items")
+    screen.lines(lines)
     return OK
 
 
@@ -248,16 +278,15 @@ def _budgets(options: Any, policy: Any) -> list[int]:
     return [*range(low, high + 1, step)]
 
 
-def _budget_row(point: BudgetPoint, candidates: int, screen: Screen) -> Row:
+def _budget_row(point: BudgetPoint) -> Row:
     from pycupel.render._layout import QUIET, Row, Span, count, number, share  # noqa: PLC0415
 
     budget = Span(count(point.budget.max_tokens))
     if not point.feasible:
-        return Row((budget, *[Span("-", QUIET)] * 4, Span("too small for pinned or required items", QUIET)))
+        return Row((budget, *[Span("-", QUIET)] * 4))
     used = share(point.tokens, point.budget.max_tokens)
     cells = (count(len(point.items)), count(point.tokens), used, number(point.score))
-    bar = screen.bar(len(point.items) / max(1, candidates), max(10, screen.width - 60))
-    return Row((budget, *map(Span, cells), Span(bar)))
+    return Row((budget, *map(Span, cells)))
 
 
 # `diff`: show what policies select differently. Exit 1 if they do.

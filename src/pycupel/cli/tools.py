@@ -12,6 +12,7 @@ from threading import current_thread, main_thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, get_args
 
+from pycupel import __version__
 from pycupel.cli import VERBS as ALL_VERBS
 from pycupel.cli.exits import FINDINGS, OK, InputError, report
 from pycupel.cli.output import Screen, abridged, visible
@@ -30,6 +31,7 @@ from pycupel.cli.parsers import (
 
 if TYPE_CHECKING:
     from pycupel.batch import BatchSummary
+    from pycupel.conformance import SuiteResult
 
 # `batch`: select the context of every request in a log.
 
@@ -272,7 +274,6 @@ def _conformance(options: Any, screen: Screen) -> int:
     from pathlib import Path  # noqa: PLC0415
 
     from pycupel.conformance import run_suite  # noqa: PLC0415
-    from pycupel.conformance.__main__ import print_results  # noqa: PLC0415
 
     if Path(options.directory).is_file():
         raise InputError(f"{options.directory} is a file; pass the directory that contains it")
@@ -285,10 +286,23 @@ def _conformance(options: Any, screen: Screen) -> int:
         failures = [{"path": str(each.path), "name": each.name, "problem": each.problem} for each in suite.failures]
         screen.json({"level": suite.level, "tiers": tiers, "failures": failures})
     elif suite.results:
-        print_results(suite, verbose=options.verbose)
+        _show_suite(suite, screen, verbose=options.verbose)
     if not suite.results:
         screen.warn(f"no vectors (*.toml) found in {options.directory}")
     return OK if suite.ok else FINDINGS
+
+
+def _show_suite(suite: SuiteResult, screen: Screen, *, verbose: bool) -> None:
+    """Write the vectors that failed, or all of them, and what they prove."""
+    for result in suite.results:
+        if not result.passed:
+            screen.text(f"FAILED  {result.path}: {result.name}\n        {result.problem}")
+        elif verbose:
+            screen.text(f"passed  {result.path}")
+    for tier, (passed, total) in suite.tiers.items():
+        screen.text(f"{tier}: {passed} of {total}")
+    screen.text(f"{len(suite.results) - len(suite.failures)} of {len(suite.results)} vectors passed")
+    screen.text(f"pycupel {__version__}: {suite.level}{f', by {suite.suite}' if suite.suite else ''}")
 
 
 # `completion`: print a script that completes verbs, options and names.
@@ -318,8 +332,17 @@ complete -o filenames -F _pycupel pycupel
 """
 
 
+# fish completes files where nothing else is said.
+_FISH = """\
+complete -c pycupel -n __fish_use_subcommand -xa '{verbs}'
+complete -c pycupel -s p -l policy -xa '{presets}'
+complete -c pycupel -l provider -xa '{providers}'
+{cases}
+"""
+
+
 def _add_completion(parser: Parser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh"))
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
 def _completion(options: Any, screen: Screen) -> int:
@@ -327,9 +350,16 @@ def _completion(options: Any, screen: Screen) -> int:
     from pycupel.messages.options import ProviderName  # noqa: PLC0415
     from pycupel.policies.presets import PRESETS  # noqa: PLC0415
 
-    cases = "\n".join(f'                {name}) words="{" ".join(_words(name))}" ;;' for name in ALL_VERBS)
-    providers = " ".join(get_args(ProviderName))
-    script = _BASH.format(verbs=" ".join(ALL_VERBS), presets=" ".join(PRESETS), providers=providers, cases=cases)
+    if options.shell == "fish":
+        template, case = _FISH, "complete -c pycupel -n '__fish_seen_subcommand_from {}' -a '{}'"
+    else:
+        template, case = _BASH, '                {}) words="{}" ;;'
+    script = template.format(
+        verbs=" ".join(ALL_VERBS),
+        presets=" ".join(PRESETS),
+        providers=" ".join(get_args(ProviderName)),
+        cases="\n".join(case.format(name, " ".join(_words(name))) for name in ALL_VERBS),
+    )
     screen.out.write(f"{_ZSH}{script}" if options.shell == "zsh" else script)
     return OK
 

@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from pycupel.analytics import BudgetPoint, sweep_budgets
+from pycupel.analytics.budgets import first_budgets
 from pycupel.diagnostics import (
     Deduplicated,
     ExcludedItem,
@@ -30,7 +31,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.budget import enlarged
 from pycupel.model.item import origin_key, version_mark
 from pycupel.pipeline import Policy, PresetName
-from pycupel.render._layout import clipped, count
+from pycupel.render._layout import clipped, color_of, count
 from pycupel.render.text import cause_of, held_tokens, short_name
 from pycupel.text import shortened
 
@@ -86,7 +87,15 @@ class PageRows(NamedTuple):
     items: list[ContextItem]
     entries: list[Entry | None]
     others: list[list[Entry | None]]
+    orders: list[list[int]]
     hidden: int
+    skipped: int
+    """How many selected items have no row: the numbers of the excluded ones go on after those of all selected ones."""
+
+    def number(self, row: int) -> int:
+        """Return the number of a row's item in the report, from 1: selected items come first."""
+        entry = self.entries[row]
+        return row + 1 + (self.skipped if entry is None or isinstance(entry, ExcludedItem) else 0)
 
     @classmethod
     def of(cls, report: SelectionReport, others: Sequence[SelectionReport]) -> PageRows:
@@ -109,7 +118,10 @@ class PageRows(NamedTuple):
             found.append(placed)
         size = range(len(items))
         entries: list[Entry | None] = [*shown, *[None] * (len(items) - len(shown))]
-        return cls(items, entries, [[placed.get(row) for row in size] for placed in found], hidden)
+        # The selected items of a report come in the order in which the model reads them.
+        orders = [[row for row, entry in placed.items() if isinstance(entry, IncludedItem)] for placed in found]
+        theirs_by_row = [[placed.get(row) for row in size] for placed in found]
+        return cls(items, entries, theirs_by_row, orders, hidden, max(0, len(report.included) + left_out - _MAX_ROWS))
 
 
 # Names, numbers and columns of rows.
@@ -141,10 +153,7 @@ def script_number(value: float) -> float | str:
 
 
 class Kinds:
-    """The kinds of the candidates, the largest first; only the first few have a colour of their own.
-
-    The order is that of all candidates, so that a kind keeps its colour when the selection changes.
-    """
+    """The kinds of the candidates, the largest first; only the first few have a colour, the same everywhere."""
 
     def __init__(self, items: Iterable[ContextItem]) -> None:
         tokens: dict[str, int] = {}
@@ -155,6 +164,8 @@ class Kinds:
             tokens[key] = tokens.get(key, 0) + item.tokens
         order = sorted(tokens, key=lambda key: tokens[key], reverse=True)
         self.names = [clipped(names[key], _LONGEST_NAME) for key in order]
+        # The others share the last colour.
+        self.colors = [color_of(key) for key in order[:_MAX_KINDS]]
         self._indices = {key: i for i, key in enumerate(order)}
 
     def index(self, item: ContextItem) -> int:
@@ -208,13 +219,16 @@ def report_data(
     return {
         **_summary(report, kinds),
         "kinds": kinds.names,
+        "colors": kinds.colors,
         "hidden": table.hidden,
+        "skipped": table.skipped,
         "text": text,
         "scorers": scorers,
         "reasons": reasons.titles,
         "size": len(table.items),
         "rows": {name: column for name, column in columns.items() if any(value is not None for value in column)},
         "others": [_summary(other, kinds) for other in others],
+        "orders": table.orders,
     }
 
 
@@ -280,7 +294,7 @@ class _Reasons:
         self._numbers: dict[str, int] = {}
         for row, (item, entry) in enumerate(zip(table.items, table.entries, strict=True)):
             if entry is None or not isinstance(entry.reason, Deduplicated):
-                self._numbers.setdefault(item.content, row + 1)
+                self._numbers.setdefault(item.content, table.number(row))
 
     def columns(self, entries: Sequence[Entry | None], notes: Mapping[int, str], prefix: str) -> dict[str, list[Any]]:
         texts = [
@@ -349,10 +363,13 @@ def sweep_data(
     shift = base.max_tokens - base.target_tokens
     try:
         points = sweep_budgets(policy, items, [base.resized(target + shift, target) for target in targets])
+        first = first_budgets(policy, items, base, targets[-1])
     except CupelError as error:
         return {"failed": str(error)}
     index = RowIndex(rows)
     selected = [[row for row in index.find(point.items) if row is not None] for point in points]
+    placed = dict(zip(index.find(items), items, strict=True))
+    enters = [first.get(id(placed.get(row))) for row in range(len(rows))]
     flips: list[list[int]] = []
     for before, after in pairwise([[], *selected]):
         # Each row as its distance from the one before it, which needs few digits.
@@ -361,6 +378,7 @@ def sweep_data(
     return {
         "points": [_point(point, kinds) for point in points],
         "flips": flips,
+        "enters": enters if first else None,
         "start": targets.index(base.target_tokens),
         "order": _common_order(selected),
     }
@@ -388,7 +406,7 @@ def _point(point: BudgetPoint, kinds: Kinds) -> Data:
     pinned = sum([item.tokens for item in items if item.pinned])
     use = use_data(items, pinned, budget, kinds)
     target, limit = script_number(budget.target_tokens), script_number(budget.max_tokens)
-    return {"target": target, "max": limit, "ok": point.feasible, "use": use}
+    return {"target": target, "max": limit, "ok": point.feasible, "score": script_number(point.score), "use": use}
 
 
 def _common_order(selections: Sequence[Sequence[int]]) -> list[int] | None:

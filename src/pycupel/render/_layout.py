@@ -13,9 +13,30 @@ from math import isfinite
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias
 from unicodedata import category, east_asian_width
+from zlib import crc32
 
-# ANSI's codes for bold, faint and red.
-HEADING, QUIET, ALARM = "1", "2", "31"
+# ANSI's codes for bold, faint and red, and for bars that stand for no group.
+HEADING, QUIET, ALARM, BAR = "1", "2", "31", "96"
+# What the parts of one bar are made of.
+SYMBOLS = "#=+*o%@x&$"
+
+# The colours of well-known kinds, roles and tools, in the terminal and on pages: those on a line share one.
+_COLORS = """
+system tools systemprompt
+user message query
+assistant model
+tool_calls
+thinking memory
+images files
+read document read_file view cat
+bash tooloutput tool_results shell exec_command local_shell_call powershell
+grep glob search ls webfetch websearch rag
+edit write multiedit apply_patch notebookedit str_replace_based_edit_tool
+task todowrite agent
+"""
+_COLOR_OF = {name: color for color, line in enumerate(_COLORS.strip().splitlines()) for name in line.split()}
+# ANSI's codes for them: bright ones first; red is for what is wrong.
+_ANSI = ("96", "92", "93", "95", "94", "36", "32", "33", "35", "34", "97")
 
 _GAP = "  "
 _ELLIPSIS = "..."
@@ -48,6 +69,21 @@ class Row(NamedTuple):
 
     cells: Sequence[Span]
     text: str = ""
+
+
+# --- colours
+
+
+def color_of(name: str) -> int:
+    """Return the number of a name's colour, from 0 to 10: the same wherever the name stands."""
+    key = re.split(r"[ ,]", name.lower(), maxsplit=1)[0]
+    # Not `hash`, which changes from process to process.
+    return _COLOR_OF[key] if key in _COLOR_OF else crc32(name.encode("utf-8", "replace")) % len(_ANSI)
+
+
+def ansi_of(name: str) -> str:
+    """Return the ANSI code of a name's colour."""
+    return _ANSI[color_of(name)]
 
 
 # --- numbers and names
@@ -160,12 +196,13 @@ class Table:
             if used > width and i > self._breaks[-1]:
                 self._breaks.append(i)
                 used = len(self._below) + len(_GAP) + wide
-        self._room = width - used - len(_GAP)
+        # The columns that are free beside the last one.
+        self.room = width - used - len(_GAP)
         self._room_below = width - len(self._below) - len(_GAP)
 
     def titles(self, text: str = "") -> list[Line]:
         lines = self._columns(self._titles)
-        if self._room >= _MIN_TEXT:
+        if self.room >= _MIN_TEXT:
             lines[-1].append(Span(_GAP + text, QUIET))
         return [*lines]
 
@@ -173,8 +210,8 @@ class Table:
         shown: list[Line] = []
         for row in rows:
             lines = self._columns(row)
-            if row.text and self._room >= _MIN_TEXT:
-                lines[-1].append(Span(_GAP + clipped(row.text, self._room)))
+            if row.text and self.room >= _MIN_TEXT:
+                lines[-1].append(Span(_GAP + clipped(row.text, self.room)))
             elif row.text:
                 lines.append([Span(self._below + _GAP + clipped(row.text, self._room_below))])
             shown += [line for line in lines if any(span.text.strip() for span in line)]
@@ -189,36 +226,29 @@ class Table:
 
 def finish(lines: Iterable[Line], width: int, *, color: bool, unicode: bool = True) -> str:
     """Join the lines: no line longer than the width, colours only if `color`, only ASCII unless `unicode`."""
-    safe = _printable if unicode else _ascii
-    # Do this before padding and fitting: a combining mark takes no column, but the `?` for it takes one.
-    shown = ([_padded(span, safe(span.text)) for span in line] for line in lines)
-    return "\n".join("".join(_painted(span, color=color) for span in _fitted(line, width)) for line in shown)
-
-
-def _ascii(text: str) -> str:
-    return _UNSAFE.sub("?", text)
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)
-
-
-def _padded(span: Span, text: str) -> Span:
-    padding = " " * (span.width - columns(text))
-    return Span(padding + text if span.side == ">" else text + padding, span.code)
-
-
-def _fitted(line: Line, width: int) -> list[Span]:
-    text = "".join(span.text for span in line).rstrip()
-    if columns(text) <= width:
-        return _cut(line, len(text))
-    return [*_cut(line, _length_before_ellipsis(text, width)), Span(_ELLIPSIS)]
+    finished: list[str] = []
+    for line in lines:
+        shown: list[Span] = []
+        for span in line:
+            # Do this before padding and fitting: a combining mark takes no column, but the `?` for it takes one.
+            text = span.text if unicode else _UNSAFE.sub("?", span.text)
+            if not text.isprintable():
+                text = "".join(each if each.isprintable() else "?" for each in text)
+            padding = " " * (span.width - columns(text))
+            shown.append(Span(padding + text if span.side == ">" else text + padding, span.code))
+        whole = "".join(span.text for span in shown).rstrip()
+        fitted = _cut(shown, len(whole))
+        if columns(whole) > width:
+            fitted = [*_cut(shown, _length_before_ellipsis(whole, width)), Span(_ELLIPSIS)]
+        finished.append(
+            "".join(
+                f"\x1b[{span.code}m{span.text}\x1b[0m" if color and span.code and span.text else span.text
+                for span in fitted
+            )
+        )
+    return "\n".join(finished)
 
 
 def _cut(line: Line, room: int) -> list[Span]:
     starts = accumulate((len(span.text) for span in line), initial=0)
     return [Span(span.text[: max(0, room - start)], span.code) for span, start in zip(line, starts, strict=False)]
-
-
-def _painted(span: Span, *, color: bool) -> str:
-    return f"\x1b[{span.code}m{span.text}\x1b[0m" if color and span.code and span.text else span.text

@@ -26,21 +26,20 @@ from pycupel.model.item import checked_items
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
 from pycupel.render._data import Data, Kinds, PageRows, RowIndex, entries_of, report_data, script_number, sweep_data
+from pycupel.render._layout import color_of
 from pycupel.render.text import render_summary
 from pycupel.values import sealed
 
+# Panels. Most have a title and a `note`, a sentence below it; `unit` is what values count, such as `tokens`. What
+# belongs to one group has one colour.
+
 
 class Figure(NamedTuple):
-    """A number with a label."""
+    """A number, or a text, with a label above and a few words below."""
 
     label: str
-    """A label for the number."""
-
     value: float | str
-    """The number, or a text."""
-
     note: str = ""
-    """A few words below it."""
 
 
 @sealed
@@ -49,155 +48,114 @@ class Figures:
     """The numbers that matter most, side by side."""
 
     figures: Sequence[Figure]
-    """The numbers."""
 
 
 class Bar(NamedTuple):
-    """One row of a bar chart."""
+    """What is measured, how much it is, a few words beside it, and its group; without one, it is a group of its own."""
 
     label: str
-    """What is measured."""
-
     value: float
-    """How much it is."""
-
     note: str = ""
-    """A few words beside it."""
-
     group: str = ""
-    """The group it belongs to; bars of one group have one colour."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar chart."""
+    """A bar chart; with `shares`, its bars are parts of a whole, and shown with their shares of it."""
 
     title: str
-    """The heading."""
-
     bars: Sequence[Bar]
-    """The rows."""
-
     unit: str = "tokens"
-    """What the values count, such as `tokens`."""
-
     note: str = ""
-    """A sentence below the heading."""
-
     shares: bool = True
-    """Whether the bars are parts of a whole, which is then shown with their shares of it."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class WindowGauge:
-    """How much of a limit is used, by parts, as one bar."""
+    """How much of a limit is used, by parts, as one bar; the reserve lies beyond the limit, for something else."""
 
     title: str
-    """The heading."""
-
     bars: Sequence[Bar]
-    """The parts that are used."""
-
     limit: int
-    """The limit."""
-
     reserve: int = 0
-    """What lies beyond the limit, and is for something else."""
-
     unit: str = "tokens"
-    """What the values count."""
-
     note: str = ""
-    """A sentence below the heading."""
 
 
 class Level(NamedTuple):
     """A value that a chart marks with a line."""
 
     label: str
-    """What it is."""
-
     value: float
-    """The value."""
 
 
 class Band(NamedTuple):
-    """A part of the whole that exists from one point to another."""
+    """A part of the whole that exists from the point at one index to that at another, and how much it contributes."""
 
     label: str
-    """What it is."""
-
     group: str
-    """The group it belongs to; each group has one colour."""
-
     start: int
-    """The index of its first point."""
-
     end: int
-    """The index of its last point."""
-
     size: float
-    """How much it contributes."""
 
 
 class Mark(NamedTuple):
-    """Something that happened at a point."""
+    """Something that happened at the point with this index."""
 
     point: int
-    """The index of the point."""
-
     label: str
-    """What happened."""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class GrowthChart:
-    """A chart of how something grew from point to point, with its parts."""
+    """A chart of how something grew from point to point: the totals, where they are known, and parts in stacking order.
+
+    `point` is what a point is called. Levels far above everything else have no line, but stand below the chart.
+    """
 
     title: str
-    """The heading."""
-
     totals: Sequence[float | None]
-    """The total at each point, or None if it is unknown."""
-
     bands: Sequence[Band] = ()
-    """Its parts, in stacking order."""
-
     marks: Sequence[Mark] = ()
-    """Events at points."""
-
     levels: Sequence[Level] = ()
-    """Values that are marked across all points, such as a limit, unless they are far above everything else."""
-
     point: str = "call"
-    """What a point is called, such as `call`."""
-
     unit: str = "tokens"
-    """What the sizes count."""
-
     note: str = ""
-    """A sentence below the heading."""
+
+
+class Tile(NamedTuple):
+    """A part of a whole, as an area within that of its group; how much of its size is redundant is hatched."""
+
+    group: str
+    label: str
+    size: int
+    redundant: int = 0
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Treemap:
+    """The parts of a whole as areas, by group."""
+
+    title: str
+    tiles: Sequence[Tile]
+    unit: str = "tokens"
+    note: str = ""
 
 
 @sealed
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table that can be searched and sorted."""
+    """A table that can be searched and sorted; in the columns `alarms`, by index, anything but 0 is red."""
 
     title: str
-    """The heading."""
-
     columns: Sequence[str]
-    """The titles of the columns."""
-
     rows: Sequence[Sequence[float | str | None]]
-    """The cells; numbers are aligned to the right."""
-
     note: str = ""
-    """A sentence below the heading."""
+    alarms: Sequence[int] = ()
 
 
 @sealed
@@ -206,13 +164,10 @@ class Notes:
     """Sentences."""
 
     title: str
-    """The heading."""
-
     lines: Sequence[str]
-    """The sentences."""
 
 
-Panel: TypeAlias = Figures | Bars | WindowGauge | GrowthChart | Rows | Notes
+Panel: TypeAlias = Figures | Bars | WindowGauge | GrowthChart | Treemap | Rows | Notes
 """Any panel of a page."""
 
 
@@ -245,23 +200,10 @@ def render_html(
     subtitle: str = "",
     names: Sequence[str] = ("this report", "the other"),
 ) -> str:
-    """Make a page of a report.
+    """Make a page of a report, as `SelectionReport.to_html` describes it.
 
-    Args:
-        report: The report.
-        pipeline: The `Pipeline`, `Policy` or preset name that selected, to show what other budgets would select.
-            For a run with a question, pass `pipeline.for_query(query)`.
-        items: The candidates of the run, also for other budgets.
-        other: A second report, shown beside the first, or up to seven.
-        text: Whether contents, tags and metadata are part of the page; leave them out to share it.
-        title: The title of the page.
-        subtitle: A sentence below the title, such as what was asked.
-        names: What the page calls the reports.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: `items` and the report differ in number, there are too many other reports, or there is
-            no such preset.
+    There may be up to seven `other` reports beside the first; `names` is what the page calls them. The subtitle is a
+    sentence, such as what was asked.
     """
     data = page_data(report, pipeline=pipeline, items=items, other=other, text=text)
     summary = f"{subtitle}\n{render_summary(report)}".strip()
@@ -288,51 +230,44 @@ def page_data(
     checked_bool("text", text)
     policy = None if pipeline is None else as_policy(pipeline, "pipeline")
     if policy is not None:
-        refuse_history(report)
+        refuse_history([*report.items, *(each.item for each in report.excluded)])
     table = PageRows.of(report, others)
     kinds = Kinds(entry.item for each in (report, *others) for entry in entries_of(each))
     data = report_data(report, others, table, kinds, text=text)
     sweep: Data | None = None
     if items is not None:
-        candidates = _candidates(report, items)
+        candidates = checked_items(items)
+        if len(candidates) != report.total_candidates:
+            raise InvalidArgumentError(
+                f"items must be the candidates of the report: it has {report.total_candidates}, but items has "
+                f"{len(candidates)}",
+                argument="items",
+            )
         data["rows"]["input"] = RowIndex(candidates).find(table.items)
         if policy is not None:
             sweep = sweep_data(policy, candidates, report.budget, table.items, kinds)
     return {"report": data, "sweep": sweep}
 
 
-def _candidates(report: SelectionReport, items: Iterable[ContextItem]) -> list[ContextItem]:
-    candidates = checked_items(items)
-    if len(candidates) != report.total_candidates:
-        raise InvalidArgumentError(
-            f"items must be the candidates of the report: it has {report.total_candidates}, but items has "
-            f"{len(candidates)}",
-            argument="items",
-        )
-    return candidates
-
-
 def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", quiet: Sequence[str] = ()) -> str:
     """Make a page of panels, such as tables and charts, from plain rows.
 
-    Args:
-        title: The title of the page.
-        panels: What it shows, in order.
-        subtitle: A sentence below the title.
-        quiet: Groups of bars and bands that are grey, such as unknown parts.
+    Groups of bars and bands that are `quiet`, such as unknown parts, are grey.
     """
-    shown = [panel_data(panel) for panel in panels]
-    return render_page(title, {"subtitle": subtitle, "quiet": [*quiet], "panels": shown})
+    given = [*panels]
+    groups = {bar.group or bar.label for panel in given if isinstance(panel, Bars | WindowGauge) for bar in panel.bars}
+    groups |= {band.group for panel in given if isinstance(panel, GrowthChart) for band in panel.bands}
+    groups |= {tile.group for panel in given if isinstance(panel, Treemap) for tile in panel.tiles}
+    colors = {group: color_of(group) for group in sorted(groups.difference(quiet))}
+    shown = [panel_data(panel) for panel in given]
+    return render_page(title, {"subtitle": subtitle, "colors": colors, "panels": shown})
 
 
 def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", connect: str = "'none'") -> str:
-    """Make the page that shows the data.
+    """Make the page whose script shows the data.
 
-    Args:
-        title: The title of the page.
-        data: What the script shows.
-        summary: What a browser without scripts shows.
-        connect: Where the script may send requests, as in a Content-Security-Policy.
+    A browser without scripts shows the summary. `connect` is where the script may send requests, as in a
+    Content-Security-Policy.
     """
     style, script = _asset("page.css"), _asset("page.js")
     policy = (
@@ -351,11 +286,11 @@ def render_page(title: str, data: Mapping[str, Any], *, summary: str = "", conne
     return _PLACE.sub(lambda place: values[place[1]], _asset("page.html"))
 
 
-def render_frame(page: str) -> str:
-    """Put a page into an isolated frame, for another page such as a notebook."""
+def render_frame(page: str, height: int = 640) -> str:
+    """Put a page into an isolated frame of a height in pixels, for another page such as a notebook."""
     return (
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{_TITLE}" '
-        'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
+        f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 8px"></iframe>'
     )
 
 

@@ -5,28 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, NamedTuple, cast
 
-from pycupel.analytics.sensitivity import ItemStatus, PolicySensitivityReport
-from pycupel.diagnostics import (
-    BudgetExceeded,
-    CountCapExceeded,
-    Deduplicated,
-    ExclusionReason,
-    NegativeTokens,
-    PinnedOverride,
-    SelectionReport,
-)
+from pycupel.analytics.measures import ItemStatus, PolicySensitivityReport
+from pycupel.diagnostics import Deduplicated, SelectionReport
 from pycupel.model.checks import wrong_type
 from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
-from pycupel.render.text import Page, cause_of, short_name
+from pycupel.render.text import Page, cause_of
 
-# Reasons in a word; others are shown by their names.
-_WORDS: dict[type[ExclusionReason], str] = {
-    Deduplicated: "copy",
-    PinnedOverride: "displaced",
-    CountCapExceeded: "capped",
-    NegativeTokens: "invalid",
-}
-_LONGEST_WORD = 12
 # The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
 _REST = 34
 
@@ -78,7 +62,7 @@ def render_sensitivity(
     """
     if not isinstance(cast(Any, report), PolicySensitivityReport):
         raise wrong_type("report", "a PolicySensitivityReport", report)
-    page = Page.of(report.variants[0][1], width, limit)
+    page = Page.of(width, limit)
     grid = _grid(report, page)
     sections = [_headline(report, page), _differences(report, grid, page), _variants(report, grid.names, page)]
     return page.text(sections, color=color, unicode=unicode)
@@ -147,14 +131,5 @@ def _causes(report: SelectionReport, contents: Container[str], page: Page) -> di
     """Find why contents are out. Of several items with the same content, the best counts, but not a duplicate."""
     asked = [excluded for excluded in report.excluded if excluded.item.content in contents]
     by_weight = sorted(asked, key=lambda excluded: isinstance(excluded.reason, Deduplicated))
-    return {
-        excluded.item.content: _Verdict(Span(_word(excluded.reason), QUIET), cause_of(excluded, {}, page.digits).title)
-        for excluded in reversed(by_weight)
-    }
-
-
-def _word(reason: ExclusionReason) -> str:
-    if isinstance(reason, BudgetExceeded):
-        return "no room" if reason.item_tokens > reason.available_tokens else "skipped"
-    known = next((word for cls, word in _WORDS.items() if isinstance(reason, cls)), None)
-    return known or clipped(short_name(reason), _LONGEST_WORD)
+    causes = {each.item.content: cause_of(each, {}, page.digits) for each in reversed(by_weight)}
+    return {content: _Verdict(Span(cause.word, QUIET), cause.title) for content, cause in causes.items()}

@@ -36,10 +36,12 @@ from pycupel.render._layout import (
     ALARM,
     HEADING,
     QUIET,
+    SYMBOLS,
     Line,
     Row,
     Span,
     Table,
+    ansi_of,
     bar,
     clipped,
     count,
@@ -54,7 +56,6 @@ from pycupel.render._layout import (
 from pycupel.values import sealed
 
 _MIN_WIDTH = 40
-_COLORS = ("36", "32", "33", "35", "34", "96", "92", "93", "95", "94")
 
 
 @sealed
@@ -64,19 +65,17 @@ class Page:
 
     width: int
     limit: int | None
-    colors: Mapping[str, str]
 
     @classmethod
-    def of(cls, report: SelectionReport, width: int, limit: int | None) -> Page:
-        """Check the settings. Kinds get their colours in the order of the selection."""
+    def of(cls, width: int, limit: int | None) -> Page:
+        """Check the settings."""
         columns = checked_int("width", width)
         if columns < _MIN_WIDTH:
             raise InvalidArgumentError(
                 f"width must be at least {_MIN_WIDTH}, not {columns}", argument="width", value=columns
             )
         rows = limit if limit is None else checked_count("limit", limit, InvalidArgumentError)
-        kinds = dict.fromkeys(included.item.kind.key for included in report.included)
-        return cls(columns, rows, {key: _COLORS[i % len(_COLORS)] for i, key in enumerate(kinds)})
+        return cls(columns, rows)
 
     @property
     def digits(self) -> int:
@@ -89,7 +88,7 @@ class Page:
 
     def kind(self, kind: ContextKind) -> Span:
         """Format a kind for a cell, in its colour."""
-        return Span(clipped(kind.value, self.width // 5), self.colors.get(kind.key, ""))
+        return Span(clipped(kind.value, self.width // 5), ansi_of(kind.key))
 
     def text(self, sections: Iterable[list[Line]], *, color: bool, unicode: bool) -> str:
         """Join the sections that are not empty, with a blank line between them."""
@@ -121,20 +120,17 @@ class Page:
 
 _LONGEST_NAME = 40
 _LONGEST_QUOTE = 24
+_LONGEST_WORD = 12
 _MAX_NAMED = 3
 
 
 class Cause(NamedTuple):
     """Why an item was left out."""
 
-    title: str
-    """The reason in words, the same for all items with it."""
-
-    why: str
-    """What is particular to this item."""
-
-    rest: str = ""
-    """What else decided, the same for many items: what the selection left free, or which quota was used up."""
+    title: str  # The reason in words, the same for all items with it.
+    why: str  # What is particular to this item.
+    rest: str = ""  # What else decided, the same for many items: what the selection left free, or which quota was full.
+    word: str = ""  # The title in a word, for a narrow column.
 
     @property
     def details(self) -> str:
@@ -157,22 +153,22 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
     match reason:
         case BudgetExceeded(item_tokens=needed, available_tokens=left):
             # A quota or a bucket of a knapsack can be full while the budget is not (ER-05).
-            title = "Did not fit" if needed > left else "Would fit, but was not chosen"
+            title, word = ("Did not fit", "no room") if needed > left else ("Would fit, but was not chosen", "skipped")
             rest = f"left {count(left, digits)} free" if left >= 0 else f"exceeds the target by {count(-left, digits)}"
             # What is left is that of the final selection, and not what was left when the item was considered.
             why = f"{count(needed, digits)} tokens"
-            return Cause(f"{title} ({short_name(reason)})", why, note or f"the selection {rest}")
+            return Cause(f"{title} ({short_name(reason)})", why, note or f"the selection {rest}", word)
         case Deduplicated(deduplicated_against=content):
-            title = "Same text as another candidate"
+            title, word = "Same text as another candidate", "copy"
             itself = "an excluded item" if content == excluded.item.content else _quoted(content)
             why = f"copy of {_row_number(content, positions) or itself}"
         case NegativeTokens(tokens=tokens):
-            title, why = "Negative token count", f"counted as {count(tokens)}"
+            title, word, why = "Negative token count", "invalid", f"counted as {count(tokens)}"
         case PinnedOverride(displaced_by=content):
-            title = "Would fit without the pinned items"
+            title, word = "Would fit without the pinned items", "displaced"
             why = f"displaced by {_row_number(content, positions) or _quoted(content)}"
         case CountCapExceeded(kind=kind, cap=cap, count=chosen, by=by):
-            title = "Enough of its kind" if by == "kind" else f"Enough of one {by}"
+            title, word = "Enough of its kind" if by == "kind" else f"Enough of one {by}", "capped"
             of_kind = "" if by == "kind" and excluded.item.kind == kind else f" of {by} {_quoted(kind)}"
             why = f"capped at {count(cap)}, {count(chosen)} selected{of_kind}"
         case _:
@@ -181,8 +177,9 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
             own = {name: getattr(reason, name) for name in names}
             fields = reason.fields if isinstance(reason, UnknownReason) else own
             texts = [f"{clipped(name, _LONGEST_QUOTE)} {_value(value)}" for name, value in fields.items()]
-            return Cause(short_name(reason), clipped(", ".join(texts), _LONGEST_NAME) if texts else "")
-    return Cause(f"{title} ({short_name(reason)})", why)
+            why = clipped(", ".join(texts), _LONGEST_NAME) if texts else ""
+            return Cause(short_name(reason), why, word=clipped(short_name(reason), _LONGEST_WORD))
+    return Cause(f"{title} ({short_name(reason)})", why, word=word)
 
 
 def _row_number(content: str, positions: Mapping[str, int]) -> str:
@@ -212,7 +209,6 @@ def name_pinned(items: Iterable[ContextItem]) -> str:
 
 
 _COLUMNS = ("<", "<kind", ">tokens", ">share", ">items")
-_SYMBOLS = "#=+*o%@x&$"
 
 
 class _Part(NamedTuple):
@@ -253,7 +249,7 @@ def _used(report: SelectionReport, page: Page) -> list[_Part]:
     return [
         _Part(
             page.kind(kind),
-            _SYMBOLS[i % len(_SYMBOLS)],
+            SYMBOLS[i % len(SYMBOLS)],
             sizes[is_pinned, kind],
             page.count(len(groups[is_pinned, kind])),
             "pinned" if is_pinned else "",
@@ -319,9 +315,10 @@ def render_report(
     Raises:
         InvalidArgumentError: the width is less than 40, or the limit is negative.
     """
-    page = Page.of(checked_report("report", report), width, limit)
+    checked_report("report", report)
+    page = Page.of(width, limit)
     sections = [
-        _headline(report, page.width),
+        headline(report, page.width),
         share_lines(report, page),
         _selected(report, page),
         _left_out(report, page),
@@ -334,7 +331,7 @@ def render_report(
 
 def render_summary(report: SelectionReport) -> str:
     """Format a summary: the numbers of items and tokens, the budget, and the exclusions by reason."""
-    lines = _headline(checked_report("report", report), _SUMMARY_WIDTH)
+    lines = headline(checked_report("report", report), _SUMMARY_WIDTH)
     names = Counter(short_name(excluded.reason) for excluded in report.excluded)
     if names:
         reasons = listed(f"{count(items)} {name}" for name, items in names.items())
@@ -348,7 +345,8 @@ def render_summary(report: SelectionReport) -> str:
     return finish(lines, _SUMMARY_WIDTH, color=False)
 
 
-def _headline(report: SelectionReport, width: int) -> list[Line]:
+def headline(report: SelectionReport, width: int) -> list[Line]:
+    """Say how much was selected, and of which budget."""
     items = f"{count(len(report.included))} of {plural(report.total_candidates, 'item')} selected"
     tokens = f"{count(report.included_tokens)} of {plural(report.total_tokens_considered, 'token')}"
     shortened = [f"{count(len(report.shortened))} shortened"] if report.shortened else []
@@ -396,7 +394,7 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
     heading = page.heading(f"LEFT OUT: {plural(len(excluded), 'item')}, {plural(tokens, 'token')}")
     groups = _groups(report.included, excluded, slicer_notes(report), page)
     shown = [row for rows in groups.values() for row in rows[: page.limit]]
-    table = Table(("<kind", ">score", "<why"), shown, page.width, indent="  ")
+    table = Table((">#", "<kind", ">score", "<why"), shown, page.width, indent="  ")
     lines = [*heading, *table.titles("content")]
     for (title, rest), rows in groups.items():
         shared = f"; {rest}" if rest else ""
@@ -414,7 +412,9 @@ def _groups(
     groups: dict[tuple[str, str], list[Row]] = {(cause.title, cause.rest): [] for cause in causes}
     for i in descending([each.score for each in excluded]):
         item, score, _ = excluded[i]
-        cells = (page.kind(item.kind), Span(number(score)), Span(causes[i].why))
+        # The numbers go on where those of the selected items end, as on the page, so that each has its own.
+        at = page.count(len(included) + i + 1)
+        cells = (at, page.kind(item.kind), Span(number(score)), Span(causes[i].why))
         groups[causes[i].title, causes[i].rest].append(Row(cells, item.content))
     return groups
 
@@ -470,13 +470,7 @@ _QUOTE = 40
 
 
 def render_explanation(explanation: Explanation, *, width: int = _WIDTH, unicode: bool = True) -> str:
-    """Format an explanation: the item, whether it was selected and why, its score, and what would select it.
-
-    Args:
-        explanation: The explanation.
-        width: The maximum length of a line.
-        unicode: False shows a `?` for each character beyond ASCII.
-    """
+    """Format an explanation: the item, whether it was selected and why, its score, and what would select it."""
     item = explanation.item
     lines = paragraph(clipped(item.content, width), width, code=HEADING)
 

@@ -30,6 +30,7 @@ from pycupel.errors import (
     CupelError,
     DocumentError,
     InvalidArgumentError,
+    InvalidBudgetError,
     PinnedExceedsBudgetError,
 )
 from pycupel.model import ContextBudget, ContextItem
@@ -60,6 +61,10 @@ _PLACERS = {
 }
 
 
+# What the page calls the arguments of a budget.
+_CONTROLS = {"max_tokens": "Max", "target_tokens": "Target", "output_reserve": "Output"}
+
+
 class _Settings(NamedTuple):
     policy: Policy
     budget: ContextBudget
@@ -78,8 +83,6 @@ class State:
         read: Reads the text of a file that was dropped onto the page; by default as JSON lines.
 
     Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: there is no such preset.
         DocumentError: the policy has a part that cannot be written to a file.
     """
 
@@ -110,14 +113,9 @@ class State:
         return render_page("Playground", {**data, "play": offer}, connect="'self'")
 
     def answer(self, name: str, request: Any) -> dict[str, Any]:
-        """Answer a request of the page; a mistake in the settings becomes an error in the response.
+        """Answer a request of the page, `select` or `items`, with its body.
 
-        Args:
-            name: The request: `select` or `items`.
-            request: The body of the request.
-
-        Raises:
-            KeyError: there is no such request.
+        A mistake in the settings becomes an error in the response; a request of another name is a KeyError.
         """
         handler = {"select": self._select, "items": self._use_items}[name]
         with self._lock:
@@ -184,11 +182,15 @@ def _settings(request: Any) -> _Settings:
     fields = checked_mapping("settings", "an object", request)
     budget = checked_mapping("budget", "an object", fields.get("budget"))
     query = fields.get("query")
-    return _Settings(
-        policy_from_dict(checked_mapping("policy", "an object", fields.get("policy"))),
-        ContextBudget(budget.get("max"), budget.get("target"), output_reserve=budget.get("reserve", 0)),  # type: ignore[arg-type]
-        checked_str("query", query) if query else None,
-    )
+    policy = policy_from_dict(checked_mapping("policy", "an object", fields.get("policy")))
+    try:
+        limits = ContextBudget(budget.get("max"), budget.get("target"), output_reserve=budget.get("reserve", 0))  # type: ignore[arg-type]
+    except InvalidBudgetError as error:
+        told = str(error)
+        for argument, control in _CONTROLS.items():
+            told = told.replace(argument, control)
+        raise InvalidArgumentError(told, argument="budget") from None
+    return _Settings(policy, limits, checked_str("query", query) if query else None)
 
 
 def _needs_no_options(scorer: str) -> bool:
@@ -352,17 +354,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Playground(ThreadingHTTPServer):
-    """Serves a state on a port that only this machine can reach.
-
-    Args:
-        state: The state to serve.
-        port: The port; by default any free one.
-        limits: The limits of a request.
-
-    Raises:
-        OSError: the port is in use.
-        InvalidArgumentError: there is no such port.
-    """
+    """Serves a state on a port that only this machine can reach."""
 
     daemon_threads = True
 
@@ -414,19 +406,7 @@ class Playground(ThreadingHTTPServer):
 
 
 def play(state: State, port: int = 0, *, browser: bool = True, tell: Callable[[str], object] = print) -> None:
-    """Serve a state until Ctrl-C.
-
-    Args:
-        state: The state to serve.
-        port: The port; by default any free one.
-        browser: Whether to open the page in a browser.
-        tell: Called with the address.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        OSError: the port is in use.
-        InvalidArgumentError: there is no such port.
-    """
+    """Serve a state until Ctrl-C, by default on any free port; `tell` is called with the address."""
     if not isinstance(state, State):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("state", "a State, such as State(items)", state)
     # Around everything, because a second Ctrl-C may come while the server closes.

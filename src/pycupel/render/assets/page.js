@@ -73,11 +73,20 @@
 
   const oneLine = (text) => visible(text.slice(0, 400).replace(/\s+/g, " ").trim()) || "(blank)";
 
+  /** Return what of a text has room in a picture; "" if that would be too little to recognise. */
+  function fitting(text, pixels) {
+    const room = Math.floor(pixels / 7);
+    if (text.length <= room) return text;
+    return room < 5 ? "" : `${text.slice(0, room - 1)}\u2026`;
+  }
+
   // ---------------------------------------------------------------- colours
 
   const COLORS = 12;
   const printing = matchMedia("print");
-  const colorOf = (index) => `k${Math.min(index, COLORS - 1)}`;
+  // The colours of the report's kinds, the same on every page; others are grey.
+  let kindColors = [];
+  const colorOf = (index) => `k${kindColors[index] ?? COLORS - 1}`;
   const swatch = (className) => el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
 
   function themeButton(view = {}) {
@@ -320,7 +329,8 @@
   function picture(label, height, draw) {
     const image = svg("svg", { role: "img", "aria-label": label });
     const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-    const node = el("div", { class: "picture" }, image, tip);
+    const live = el("div", { class: "sr", role: "status" });
+    const node = el("div", { class: "picture" }, image, tip, live);
     let width = 0;
     function redraw() {
       width = node.clientWidth;
@@ -337,8 +347,38 @@
       tip.style.left = `${Math.max(0, Math.min(x + 12, width - tip.offsetWidth))}px`;
       tip.style.top = `${Math.max(0, event.clientY - box.top - tip.offsetHeight - 10)}px`;
     }
+    /** Let the arrow keys walk through what the picture shows: `at(i)` says where the i-th is, and what it is. */
+    function keys(size, at, open) {
+      let current = -1;
+      const show = () => {
+        const { x, y, text } = current < 0 ? { x: 0, y: 0, text: "" } : at(current);
+        const box = image.getBoundingClientRect();
+        tell({ clientX: box.left + x, clientY: box.top + y }, text);
+        live.textContent = text;
+      };
+      image.setAttribute("tabindex", "0");
+      image.addEventListener("keydown", (event) => {
+        const last = size() - 1;
+        const next = { ArrowRight: current + 1, ArrowLeft: current - 1, Home: 0, End: last, Escape: -1 }[event.key];
+        if (event.key === "Enter" && open && current >= 0) open(current);
+        else if (next === undefined || last < 0) return;
+        else current = event.key === "Escape" ? -1 : Math.max(0, Math.min(next, last));
+        event.preventDefault();
+        show();
+      });
+      image.addEventListener("blur", () => {
+        current = -1;
+        show();
+      });
+    }
+    /** Say what is under the pointer; `leave` undoes what else was done about it. */
+    function hover(textOf, leave = () => {}) {
+      image.addEventListener("pointermove", (event) => tell(event, textOf(event)));
+      for (const name of ["pointerleave", "blur"])
+        image.addEventListener(name, (event) => (leave(), tell(event, "")));
+    }
     new ResizeObserver(redraw).observe(node);
-    return { node, image, redraw, tell, name: (text) => image.setAttribute("aria-label", text) };
+    return { node, image, redraw, tell, keys, hover, name: (text) => image.setAttribute("aria-label", text) };
   }
 
   /** Return three to five round numbers from 0 up to the largest value. */
@@ -363,6 +403,26 @@
       svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, label(tick)),
     ]);
     return { y, lines };
+  }
+
+  /** The colours of groups, and what else a picture has to explain. */
+  function legend(colors, ...more) {
+    const groups = [...colors].map(([group, color]) => el("li", {}, swatch(color), visible(group)));
+    return el("ul", { class: "legend" }, groups, more.flat());
+  }
+
+  /** A part of a bar, as wide as its share of the whole. */
+  function segment(className, value, whole) {
+    const part = el("i", { class: className });
+    part.style.width = `${Math.max(0, Math.min(100, finite((100 * value) / whole)))}%`;
+    return part;
+  }
+
+  /** A line across a bar at a value, with its name on the side that has room. */
+  function barMark(className, value, whole, text) {
+    const node = el("div", { class: `mark ${className}${value > 0.5 * whole ? " left" : ""}` }, el("span", {}, text));
+    node.style.left = `${Math.max(0, Math.min(100, finite((100 * value) / whole)))}%`;
+    return node;
   }
 
   /** A table with a bar for each row, whose track is the whole: all of it, or the largest value if there is no whole. */
@@ -402,6 +462,7 @@
     set(data) {
       const report = data.report;
       this.report = report;
+      kindColors = report.colors || [];
       this.sweep = data.sweep;
       this.rows = report.rows;
       this.size = report.size;
@@ -424,6 +485,11 @@
       return value === undefined ? null : value;
     }
 
+    /** The number of an item in the report, from 1: selected items come first, and not all of them may have a row. */
+    number(row) {
+      return row + 1 + (this.value("in", row) === 1 ? 0 : this.report.skipped);
+    }
+
     kindName(row) {
       return this.report.kinds[this.rows.kind[row]];
     }
@@ -435,13 +501,23 @@
         return deltas.map((delta) => (row += delta));
       });
       this.first = new Int16Array(this.size).fill(-1);
+      this.leavesAgain = new Uint8Array(this.size);
       const state = new Uint8Array(this.size);
       this.flips.forEach((rows, point) => {
         for (const row of rows) {
           state[row] ^= 1;
           if (state[row] && this.first[row] < 0) this.first[row] = point;
+          if (!state[row]) this.leavesAgain[row] = 1;
         }
       });
+      // An item may enter, and leave again, between two steps.
+      for (let row = 0; row < this.size; row++) {
+        const target = this.enters(row);
+        if (target === null) continue;
+        const step = this.sweep.points.findIndex((point) => num(point.target) >= target);
+        if (step !== this.first[row]) this.leavesAgain[row] = 1;
+        this.first[row] = step;
+      }
       this.swept = new Uint8Array(this.size);
       this.at = -1;
       this.seek(this.sweep.start);
@@ -457,6 +533,17 @@
     seek(point) {
       while (this.at < point) for (const row of this.flips[++this.at]) this.swept[row] ^= 1;
       while (this.at > point) for (const row of this.flips[this.at--]) this.swept[row] ^= 1;
+    }
+
+    /** The smallest target that selects a row; null if only the steps around it are known. */
+    enters(row) {
+      return this.sweep.enters ? this.sweep.enters[row] : null;
+    }
+
+    /** The two steps around the target at which what a point has anew enters, in words. */
+    between(point) {
+      const { points } = this.sweep;
+      return point ? `between ${count(points[point - 1].target)} and ${count(points[point].target)}` : `at ${count(points[0].target)}`;
     }
 
     moveTo(point) {
@@ -548,7 +635,7 @@
     const outTokens = typeof report.considered === "string" ? null : report.considered - num(use.tokens);
     const figures = [
       {
-        label: "Selected",
+        label: titled(model, "Selected"),
         value: count(use.items),
         note: `of ${plural(report.candidates, "item")}${use.shortened ? `, ${count(use.shortened)} shortened` : ""}`,
       },
@@ -584,30 +671,16 @@
     const max = budget ? num(budget.max) : used;
     // If the window is much larger than the target, cut the bar off: most of it would be empty.
     const whole = Math.max(used, target, max <= 1.6 * Math.max(used, target) ? max : 1.04 * target) || 1;
-    const wide = (value) => `${Math.max(0, Math.min(100, finite((100 * value) / whole)))}%`;
-    const segment = (className, tokens) => {
-      const part = el("i", { class: className });
-      part.style.width = wide(tokens);
-      return part;
-    };
     const free = Math.max(0, target - used - num(use.held));
     const bar = el(
       "div",
       { class: "bar", role: "img", "aria-label": label },
-      use.kinds.map(([tokens], i) => (num(tokens) > 0 ? segment(colorOf(i), num(tokens)) : null)),
-      num(use.held) > 0 ? segment("held", num(use.held)) : null,
-      free > 0 ? segment("free", free) : null,
+      use.kinds.map(([tokens], i) => (num(tokens) > 0 ? segment(colorOf(i), num(tokens), whole) : null)),
+      num(use.held) > 0 ? segment("held", num(use.held), whole) : null,
+      free > 0 ? segment("free", free, whole) : null,
     );
-    const mark = (className, value, text) => {
-      const far = value > whole;
-      const node = el(
-        "div",
-        { class: `mark ${className}${value > 0.5 * whole ? " left" : ""}` },
-        el("span", {}, far ? `${text} \u2192` : text),
-      );
-      node.style.left = wide(value);
-      return node;
-    };
+    const mark = (className, value, text) =>
+      barMark(className, value, whole, value > whole ? `${text} \u2192` : text);
     const marks = [];
     if (budget) {
       marks.push(mark("target", target, `target ${count(budget.target)}`));
@@ -640,13 +713,16 @@
     return el("div", {}, el("div", { class: "budget" }, bar, ...marks), legend);
   }
 
+  /** The title of a panel about one selection, which names it if there are others beside it. */
+  const titled = ({ report, names }, title) => (report.others.length ? `${title}: ${names[0]}` : title);
+
   const MISSING_SWEEP =
     "To see what other budgets would select, pass the pipeline and the items: report.to_html(path, pipeline=pipeline, items=items).";
 
   function budgetPanel(app) {
     const { model } = app;
     const place = el("div");
-    const section = card("Where the budget goes", "", place);
+    const section = card(titled(model, "Where the budget goes"), "", place);
     app.onchange(() => {
       const label = model.use.kinds.map(([tokens], i) => `${model.report.kinds[i]} ${count(tokens)}`).join(", ");
       place.replaceChildren(
@@ -727,11 +803,136 @@
     });
     return el(
       "div",
-      { class: "whatif" },
-      el("label", { for: "budget-slider" }, "What if the budget changed?"),
-      input,
-      reset,
-      result,
+      {},
+      el(
+        "div",
+        { class: "whatif" },
+        el("label", { for: "budget-slider" }, "What if the budget changed?"),
+        input,
+        reset,
+        result,
+      ),
+      budgetCurve(app),
+    );
+  }
+
+  /** Tokens and score against the budget, below the slider, with a dot for each item where it first enters. */
+  function budgetCurve(app) {
+    const { model } = app;
+    const { points } = model.sweep;
+    const last = Math.max(1, points.length - 1);
+    const tokens = points.map((point) => finite(num(point.use.tokens)));
+    const scores = points.map((point) => Math.max(0, finite(num(point.score))));
+    const [mostTokens, mostScore] = [Math.max(1, ...tokens), Math.max(...scores) || 1];
+    const entering = points.map(() => []);
+    for (let row = 0; row < model.size; row++) if (model.first[row] >= 0) entering[model.first[row]].push(row);
+    /** Where an item enters: at its exact target if that is known, else at the step that first has it. */
+    const place = (row) => {
+      const [i, target] = [model.first[row], model.enters(row)];
+      if (target === null || !i) return i;
+      const [before, after] = [num(points[i - 1].target), num(points[i].target)];
+      return i - (after - target) / (after - before);
+    };
+    const left = 44;
+    let cursor = null;
+    const at = (i, width) => left + (i / last) * (width - left - 8);
+    const label = `Tokens and score of the selection for ${plural(points.length, "budget")}. The table below has the same numbers.`;
+    const plot = picture(label, 150, (width, height) => {
+      const { y, lines } = frame(width, height, mostTokens, left, 8, 20, short);
+      const line = (values, most) =>
+        values
+          .map((value, i) => `${i ? "L" : "M"}${at(i, width).toFixed(1)} ${y((value / most) * mostTokens).toFixed(1)}`)
+          .join("");
+      const dots = entering.flatMap((rows, i) => {
+        // As many as there is room for, one above the other.
+        const room = Math.max(1, Math.floor((height - 32) / 6));
+        return rows.slice(0, room).map((row, k) =>
+          svg("circle", {
+            class: `dot ${colorOf(model.rows.kind[row])}${model.leavesAgain[row] ? " hollow" : ""}`,
+            cx: at(place(row), width),
+            cy: height - 23 - 6 * k,
+            r: 2.5,
+          }),
+        );
+      });
+      cursor = svg("line", { class: "cursor", y1: 8, y2: height - 20 });
+      mark(width);
+      const scale = [0, Math.round(last / 2), last].map((i, k) =>
+        svg(
+          "text",
+          { x: at(i, width), y: height - 4, "text-anchor": ["start", "middle", "end"][k] },
+          `${k ? "" : "target "}${short(num(points[i].target))}`,
+        ),
+      );
+      return [
+        ...lines,
+        ...dots,
+        svg("path", { class: "total", d: line(tokens, mostTokens) }),
+        svg("path", { class: "total score", d: line(scores, mostScore) }),
+        ...scale,
+        cursor,
+      ];
+    });
+    function mark(width) {
+      if (!cursor) return;
+      cursor.setAttribute("x1", at(model.point, width));
+      cursor.setAttribute("x2", at(model.point, width));
+    }
+    app.onchange(() => mark(plot.node.clientWidth));
+    const describe = (i) => {
+      const point = points[i];
+      if (!point) return "";
+      const first = entering[i][0];
+      return (
+        `target ${count(point.target)}: ${plural(num(point.use.tokens), "token")}, score ${score(point.score)}` +
+        (entering[i].length
+          ? `; ${plural(entering[i].length, "item")} first enter ${model.between(i)}, such as ${oneLine(model.text(first)).slice(0, 60)}${model.enters(first) === null ? "" : ` at ${count(model.enters(first))}`}`
+          : "")
+      );
+    };
+    plot.hover((event) => {
+      const box = plot.image.getBoundingClientRect();
+      return describe(Math.round(((event.clientX - box.left - left) / (box.width - left - 8)) * last));
+    });
+    plot.keys(
+      () => points.length,
+      (i) => ({ x: at(i, plot.node.clientWidth), y: 40, text: describe(i) }),
+    );
+    const heads = ["Target", "Items", "Tokens", "Score", "First enter"];
+    const cells = (point, i) => [
+      count(point.target),
+      point.ok ? count(point.use.items) : "too small",
+      count(point.use.tokens),
+      score(point.score),
+      count(entering[i].length),
+    ];
+    const numbers = el(
+      "details",
+      { class: "numbers" },
+      el("summary", {}, "The numbers of this chart"),
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+        el(
+          "tbody",
+          {},
+          points.map((point, i) => el("tr", {}, cells(point, i).map((cell) => el("td", { class: "num" }, cell)))),
+        ),
+      ),
+    );
+    // What is closed is not printed.
+    addEventListener("beforeprint", () => (numbers.open = true));
+    return el(
+      "figure",
+      { class: "curve" },
+      plot.node,
+      el(
+        "figcaption",
+        { class: "quiet" },
+        `The line is the tokens, the dashed one the score, up to ${score(mostScore)}, each against the target. A dot is an item where it first enters; a hollow one leaves again with a larger budget.`,
+      ),
+      numbers,
     );
   }
 
@@ -740,6 +941,7 @@
     const left = 44;
     let order = [];
     let x = () => 0;
+    let edges = [0];
     let cursor = null;
     const plot = picture("", 150, (width, height) => {
       order = model.order;
@@ -753,11 +955,17 @@
         ) || 1;
       const smallest = values.reduce((a, b) => Math.min(a, b), 0);
       const { y, lines } = frame(width, height, largest, left, 8, 20, score);
-      const step = (width - left) / Math.max(1, order.length);
-      x = (i) => left + (i + 0.5) * step;
+      // As wide as its tokens; an item without any still gets a bar that can be seen.
+      const tokens = order.map((row) => Math.max(0, finite(num(model.value("tokens", row)))));
+      const least = tokens.reduce((a, b) => a + b, 0) * 0.004 || 1;
+      edges = [0];
+      for (const each of tokens) edges.push(edges[edges.length - 1] + Math.max(least, each));
+      const scale = (width - left) / (edges[edges.length - 1] || 1);
+      const at = (i) => left + edges[i] * scale;
+      x = (i) => (at(i) + at(i + 1)) / 2;
       const paths = new Map();
       // If there are more items than pixels, each bar shows the best of a few neighbours.
-      const few = Math.max(1, Math.ceil(2 / step));
+      const few = Math.max(1, Math.ceil((2 * order.length) / (width - left)));
       for (let start = 0; start < order.length; start += few) {
         let i = start;
         for (let k = start + 1; k < Math.min(start + few, order.length); k++) if (values[k] > values[i]) i = k;
@@ -765,15 +973,11 @@
         const value = Math.max(values[i], smallest < 0 ? -largest : 0);
         // A score of 0 still gets a visible bar.
         const end = value === 0 ? y(0) - 2 : y(value);
-        paths.set(color, `${paths.get(color) || ""}M${x(i).toFixed(1)} ${y(0).toFixed(1)}V${end.toFixed(1)}`);
+        const last = at(Math.min(start + few, order.length));
+        const bar = `M${at(start).toFixed(1)} ${y(0).toFixed(1)}V${end.toFixed(1)}H${last.toFixed(1)}V${y(0).toFixed(1)}Z`;
+        paths.set(color, `${paths.get(color) || ""}${bar}`);
       }
-      const bars = [...paths].map(([color, path]) =>
-        svg("path", {
-          class: `k ${color}`,
-          d: path,
-          "stroke-width": Math.max(1.6, Math.min(26, step - (step > 4 ? 2 : 0))),
-        }),
-      );
+      const bars = [...paths].map(([color, path]) => svg("path", { class: `k band thick ${color}`, d: path }));
       cursor = svg("line", { class: "cursor", y1: 8, y2: height - 20, visibility: "hidden" });
       const names = order.length
         ? [
@@ -791,34 +995,32 @@
     });
     const nearest = (event) => {
       const box = plot.image.getBoundingClientRect();
-      const i = Math.floor(((event.clientX - box.left - left) / (box.width - left)) * order.length);
-      return i >= 0 && i < order.length ? i : -1;
+      const place = ((event.clientX - box.left - left) / (box.width - left)) * edges[edges.length - 1];
+      return place < 0 ? -1 : edges.findIndex((edge) => edge > place) - 1;
     };
-    plot.image.addEventListener("pointermove", (event) => {
-      const i = nearest(event);
-      cursor.setAttribute("visibility", i < 0 ? "hidden" : "visible");
-      if (i >= 0) {
-        cursor.setAttribute("x1", x(i));
-        cursor.setAttribute("x2", x(i));
-      }
+    const describe = (i) => {
       const row = order[i];
-      plot.tell(
-        event,
-        i < 0
-          ? ""
-          : `${i + 1}. ${model.kindName(row)}, score ${score(model.value("score", row))}: ${oneLine(model.text(row)).slice(0, 90)}`,
-      );
-    });
-    plot.image.addEventListener("pointerleave", (event) => {
-      plot.tell(event, "");
-      if (cursor) cursor.setAttribute("visibility", "hidden");
-    });
+      cursor.setAttribute("visibility", i < 0 ? "hidden" : "visible");
+      if (i < 0) return "";
+      cursor.setAttribute("x1", x(i));
+      cursor.setAttribute("x2", x(i));
+      return `${i + 1}. ${model.kindName(row)}, ${plural(model.value("tokens", row), "token")}, score ${score(model.value("score", row))}: ${oneLine(model.text(row)).slice(0, 90)}`;
+    };
+    plot.hover(
+      (event) => describe(nearest(event)),
+      () => cursor && cursor.setAttribute("visibility", "hidden"),
+    );
+    plot.keys(
+      () => order.length,
+      (i) => ({ x: x(i), y: 40, text: describe(i) }),
+      (i) => app.open(order[i]),
+    );
     plot.image.addEventListener("click", (event) => {
       const i = nearest(event);
       if (i >= 0) app.open(order[i]);
     });
     const note = el("p", { class: "quiet" });
-    const section = card("Order and score", "", plot.node);
+    const section = card(titled(model, "Order and score"), "", plot.node);
     section.firstChild.append(note);
     app.onchange(() => {
       plot.name(
@@ -829,8 +1031,8 @@
         shown === 0
           ? "Nothing is selected."
           : model.moved && !model.places
-            ? "Each bar is a selected item, in the order of the report. With another budget, this placer may choose another order."
-            : `Each bar is a selected item, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
+            ? "Each bar is a selected item, as wide as its tokens, in the order of the report. With another budget, this placer may choose another order."
+            : `Each bar is a selected item, as wide as its tokens and as high as its score, in the order in which the model reads them.${shown < num(model.use.items) ? ` The first ${count(shown)} are shown.` : ""}`;
       plot.redraw();
     });
     return section;
@@ -840,9 +1042,9 @@
     const { model } = app;
     const { report } = model;
     const compare = report.others.length > 0;
-    const narrow = report.others.length > 1 ? 92 : 112;
+    const narrow = report.others.length > 1 ? 78 : 112;
     const columns = [
-      { key: "number", title: "#", width: 52, numeric: true, cell: (row) => count(row + 1), sort: (row) => -row },
+      { key: "number", title: "#", width: 52, numeric: true, cell: (row) => count(model.number(row)), sort: (row) => -row },
       {
         key: "state",
         title: compare ? model.names[0] : "State",
@@ -860,7 +1062,7 @@
       {
         key: "kind",
         title: "Kind",
-        width: 152,
+        width: report.others.length > 3 ? 136 : 152,
         cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))],
         sort: (row) => model.kindName(row).toLowerCase(),
       },
@@ -883,7 +1085,7 @@
       {
         key: "reason",
         title: "Reason",
-        width: 172,
+        width: report.others.length > 3 ? 140 : 172,
         cell: (row) => reasonText(model, row),
         sort: (row) => reasonText(model, row),
       },
@@ -1099,7 +1301,9 @@
         "Budget",
         first < 0
           ? `selected at none of the ${count(model.sweep.points.length)} targets tried`
-          : `first selected at a target of ${count(model.sweep.points[first].target)}, of ${count(model.sweep.points.length)} tried`,
+          : model.enters(row) === null
+            ? `first selected ${model.between(first)}`
+            : `first selected at a target of ${count(model.enters(row))}`,
       );
     }
     if (model.value("time", row) !== null) fact("Time", model.value("time", row));
@@ -1118,7 +1322,7 @@
     const parts = model.value("parts", row);
     const more = model.value("more", row);
     node.replaceChildren(
-      el("header", {}, el("h2", {}, `Item ${count(row + 1)}`), close),
+      el("header", {}, el("h2", {}, `Item ${count(model.number(row))}`), close),
       el("dl", {}, facts),
       parts ? el("div", {}, el("h3", {}, "Score by scorer"), partsTable(report.scorers, parts)) : "",
       el("h3", {}, "Content"),
@@ -1168,10 +1372,11 @@
       value: Math.max(0, tokens),
       cells: [plural(items, "item"), plural(tokens, "token"), tokens > 0 ? percent(tokens, whole) : ""],
     }));
-    return card("Why out", "Choose a reason to see its items.", meters(rows, ["Reason", "Items", "Tokens", "Share"], whole));
+    return card(titled(model, "Why out"), "Choose a reason to see its items.", meters(rows, ["Reason", "Items", "Tokens", "Share"], whole));
   }
 
-  function timesPanel(report) {
+  function timesPanel(model) {
+    const { report } = model;
     const known = report.times.reduce((sum, [, , ms]) => sum + finite(num(ms)), 0);
     const rows = report.times.map(([stage, items, ms]) => ({
       label: stage,
@@ -1179,7 +1384,7 @@
       cells: [plural(items, "item"), `${num(ms).toFixed(3)} ms`],
     }));
     return card(
-      "Time",
+      titled(model, "Time"),
       `${known.toFixed(3)} ms in ${plural(rows.length, "stage")}`,
       meters(rows, ["Stage", "Items", "Time"], known),
     );
@@ -1215,6 +1420,24 @@
         budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds),
       );
     };
+    // What each of them reads, one below the other; what not all of them have is marked.
+    const most = 100;
+    const list = (name, n) => {
+      // The first report's rows are in its order.
+      const order = n ? report.orders[n - 1] : [...model.now.keys()].filter((row) => model.value("in", row));
+      const items = order.slice(0, most).map((row) => {
+        const shared = columns.every((column) => model.value(column, row));
+        return el(
+          "li",
+          { class: shared ? "" : "differs" },
+          swatch(colorOf(model.rows.kind[row])),
+          el("button", { type: "button", class: "link", onclick: () => app.open(row) }, oneLine(model.text(row))),
+          el("span", { class: "quiet num" }, ` ${count(model.value("tokens", row))}${shared ? "" : ", not in all"}`),
+        );
+      });
+      const rest = order.length > most ? el("p", { class: "quiet" }, `and ${count(order.length - most)} more`) : "";
+      return el("div", {}, el("h3", {}, name), el("ol", { class: "reading" }, items), rest);
+    };
     return card(
       "Side by side",
       "",
@@ -1222,6 +1445,12 @@
         "div",
         { class: "pair" },
         summaries.map((summary, n) => side(model.names[n], summary, n)),
+      ),
+      el("h3", {}, "In the order in which the model reads them"),
+      el(
+        "div",
+        { class: "columns" },
+        summaries.map((_, n) => list(model.names[n], n)),
       ),
     );
   }
@@ -1274,7 +1503,7 @@
         orderPanel(this),
         itemsPanel(this),
         report.shortfalls.length ? ofReport(shortfallPanel(report.shortfalls)) : null,
-        report.times.length ? ofReport(timesPanel(report)) : null,
+        report.times.length ? ofReport(timesPanel(this.model)) : null,
       ];
       this.changed();
       return panels.filter(Boolean);
@@ -1283,14 +1512,9 @@
 
   // ---------------------------------------------------------------- panels from plain rows
 
-  // A group has the same colour everywhere on the page.
-  const groups = new Map();
-
+  // A group has the same colour on every page.
   function groupColors(names) {
-    const quiet = data.quiet || [];
-    for (const name of names)
-      if (!groups.has(name)) groups.set(name, quiet.includes(name) ? colorOf(COLORS) : colorOf(groups.size));
-    return new Map(names.map((name) => [name, groups.get(name)]));
+    return new Map(names.map((name) => [name, `k${data.colors[name] ?? COLORS - 1}`]));
   }
 
   const panelMakers = {
@@ -1331,25 +1555,14 @@
       const [limit, reserve] = [num(panel.limit), num(panel.reserve)];
       const used = panel.bars.reduce((sum, [, value]) => sum + finite(num(value)), 0);
       const whole = Math.max(used, limit + reserve) || 1;
-      const segment = (className, value) => {
-        const part = el("i", { class: className });
-        part.style.width = `${(100 * value) / whole}%`;
-        return part;
-      };
       const free = Math.max(0, limit - used);
       const rows = [
         ...panel.bars.map(([label, value, , group]) => [colors.get(group || label), visible(label), value]),
         ...(free ? [["free", "free", free]] : []),
         ...(reserve ? [["held", "for the reply", reserve]] : []),
       ];
-      const mark = el(
-        "div",
-        { class: `mark target${limit > 0.5 * whole ? " left" : ""}` },
-        el("span", {}, `limit ${count(panel.limit)}`),
-      );
-      mark.style.left = `${(100 * limit) / whole}%`;
       const label = rows.map(([, name, value]) => `${name} ${count(value)}`).join(", ");
-      const legend = rows.map(([color, name, value]) =>
+      const explained = rows.map(([color, name, value]) =>
         el(
           "li",
           {},
@@ -1359,7 +1572,7 @@
           color === "held" ? "" : el("span", { class: "quiet" }, percent(value, limit)),
         ),
       );
-      if (used > limit) legend.push(el("li", { class: "minus" }, `over the limit by ${count(used - limit)}`));
+      if (used > limit) explained.push(el("li", { class: "minus" }, `over the limit by ${count(used - limit)}`));
       return card(
         panel.title,
         visible(panel.note),
@@ -1369,15 +1582,17 @@
           el(
             "div",
             { class: "bar", role: "img", "aria-label": label },
-            rows.map(([color, , value]) => segment(color, num(value))),
+            rows.map(([color, , value]) => segment(color, num(value), whole)),
           ),
-          mark,
+          barMark("target", limit, whole, `limit ${count(panel.limit)}`),
         ),
-        el("ul", { class: "legend" }, legend),
+        el("ul", { class: "legend" }, explained),
       );
     },
 
     growthchart: growthPanel,
+
+    treemap: treemapPanel,
 
     rows(panel) {
       const table = new VirtualTable({
@@ -1387,6 +1602,7 @@
             title,
             panel.rows.map((cells) => cells[i]),
             i,
+            panel.alarms.includes(i),
           ),
         ),
       });
@@ -1397,11 +1613,11 @@
     },
   };
 
-  const PERCENT = /^[\d.,]+%$/;
+  const NUMBER = /^[\d.,]+%?$/;
 
   /** Create a column of plain values: numbers and percentages are right-aligned, short texts get narrow columns. */
-  function plainColumn(title, values, i) {
-    const numeric = values.every((value) => typeof value !== "string" || PERCENT.test(value));
+  function plainColumn(title, values, i, isAlarm) {
+    const numeric = values.every((value) => typeof value !== "string" || NUMBER.test(value));
     const longest = values.reduce(
       (most, value) => Math.max(most, typeof value === "string" ? value.length : 8),
       title.length,
@@ -1414,6 +1630,9 @@
       cell: (row) => {
         const value = values[row];
         if (value === null) return "\u2013";
+        // In bold, too, because not everybody sees red.
+        if (isAlarm && parseFloat(value) > 0)
+          return el("b", { class: "minus" }, typeof value === "string" ? value : count(value));
         if (typeof value === "string") return numeric ? value : el("bdi", { title: oneLine(value) }, oneLine(value));
         return Number.isInteger(value) ? count(value) : score(value);
       },
@@ -1444,7 +1663,8 @@
     }
     const highest = Math.max(1, ...base, ...panel.totals.map((total) => finite(num(total === null ? 0 : total))));
     // A limit that is far above everything would leave no room for the bands.
-    const levels = panel.levels.filter(([, value]) => num(value) <= 1.6 * highest);
+    const isNear = ([, value]) => num(value) <= 1.6 * highest;
+    const levels = panel.levels.filter(isNear);
     const largest = Math.max(highest, ...levels.map(([, value]) => num(value)));
     const left = 52;
     const height = 300;
@@ -1452,7 +1672,8 @@
       `${panel.title}: ${plural(points, panel.point)}, at most ${count(Math.round(largest))} ${panel.unit}. The table below lists the parts.`,
       height,
       (width) => {
-        const { y, lines } = frame(width, height, largest, left, 14, 22, short);
+        // Above the plot, the names of events need a line of their own.
+        const { y, lines } = frame(width, height, largest, left, panel.marks.length ? 30 : 14, 22, short);
         const step = (width - left) / Math.max(1, points);
         const at = (i) => left + i * step;
         const bands = parts.map((band, k) => {
@@ -1470,19 +1691,24 @@
               : `${i && panel.totals[i - 1] !== null ? "H" : `M${at(i).toFixed(1)} ${y(num(total)).toFixed(1)}H`}${at(i).toFixed(1)}V${y(num(total)).toFixed(1)}H${at(i + 1).toFixed(1)}`,
           )
           .join("");
-        const marks = panel.marks.flatMap(([index, label]) => [
-          svg("line", { class: "event", x1: at(index), x2: at(index), y1: 8, y2: height - 22 }),
-          svg(
-            "text",
-            { x: at(index) + 4, y: 14, "text-anchor": at(index) > width * 0.85 ? "end" : "start" },
-            visible(label),
-          ),
-        ]);
+        let named = -Infinity;
+        const marks = panel.marks.flatMap(([index, label], k) => {
+          const isBad = label === "refused";
+          const x = at(index) + (isBad ? step / 2 : 0);
+          const line = svg("line", { class: `event${isBad ? " bad" : ""}`, x1: x, x2: x, y1: 16, y2: height - 22 });
+          // Of a run, the first is named. Names that would cover each other are left out: the table has all of them.
+          const [before, same] = k ? panel.marks[k - 1] : [];
+          const room = 7 * label.length + 8;
+          const from = Math.min(x, width - room);
+          if (from < named || (before === index - 1 && same === label)) return [line];
+          named = from + room;
+          return [line, svg("text", { x: from, y: 12 }, visible(label))];
+        });
         const across = levels.flatMap(([label, value]) => [
           svg("line", { class: "level", x1: left, x2: width, y1: y(num(value)), y2: y(num(value)) }),
           svg(
             "text",
-            { x: left + 4, y: Math.max(10, y(num(value)) - 4) },
+            { class: "on", x: left + 4, y: Math.max(10, y(num(value)) - 4) },
             `${visible(label)} ${count(value)}`,
           ),
         ]);
@@ -1492,7 +1718,7 @@
           const high = y(0) - y(band.size);
           const wide = (last + 1) * step;
           if (high < 16 || wide < 120) return [];
-          const text = oneLine(band.label).slice(0, Math.floor(wide / 7));
+          const text = fitting(oneLine(band.label), wide - 12);
           const bottom = y(band.low[last]);
           let middle = bottom - high / 2 + 4;
           // Not across a line.
@@ -1512,31 +1738,164 @@
         ];
       },
     );
+    plot.keys(
+      () => points,
+      (i) => {
+        const alive = parts.filter((band) => band.start <= i && i <= band.end).sort((a, b) => b.size - a.size);
+        const events = panel.marks.filter(([index]) => index === i).map(([, label]) => `, ${visible(label)}`);
+        const total = panel.totals[i] === null ? base[i] : num(panel.totals[i]);
+        const most = alive.slice(0, 2).map((band) => `${oneLine(band.label).slice(0, 60)} ${count(band.size)}`);
+        const width = plot.node.clientWidth;
+        return {
+          x: left + ((i + 0.5) * (width - left)) / Math.max(1, points),
+          y: 40,
+          text: `${panel.point} ${i + 1}${events.join("")}: ${count(total)} ${panel.unit}${most.length ? `, most of it ${most.join(" and ")}` : ""}`,
+        };
+      },
+    );
     const highlight = (k) =>
       plot.image
         .querySelectorAll(".band")
         .forEach((band) => band.classList.toggle("dim", k !== null && band.dataset.k !== k));
-    plot.image.addEventListener("pointermove", (event) => {
-      const k = event.target.dataset ? event.target.dataset.k || null : null;
-      highlight(k);
-      const band = k === null ? null : parts[Number(k)];
-      plot.tell(
-        event,
-        band
+    plot.hover(
+      (event) => {
+        const k = event.target.dataset ? event.target.dataset.k || null : null;
+        highlight(k);
+        const band = k === null ? null : parts[Number(k)];
+        return band
           ? `${visible(band.group)}: ${oneLine(band.label).slice(0, 120)}, ${count(band.size)} ${panel.unit}, ${panel.point} ${band.start + 1} to ${band.end + 1}`
-          : "",
-      );
-    });
-    plot.image.addEventListener("pointerleave", (event) => {
-      highlight(null);
-      plot.tell(event, "");
-    });
-    const legend = el(
-      "ul",
-      { class: "legend" },
-      [...colors].map(([group, color]) => el("li", {}, swatch(color), visible(group))),
+          : "";
+      },
+      () => highlight(null),
     );
-    return card(panel.title, visible(panel.note), plot.node, legend);
+    const far = panel.levels.filter((level) => !isNear(level));
+    const above = far.map(([label, value]) => el("li", { class: "quiet" }, `${visible(label)} ${count(value)}, far above`));
+    return card(panel.title, visible(panel.note), plot.node, legend(colors, above));
+  }
+
+  /** Fill a rectangle with areas in proportion, the largest first, in rows that keep them as square as possible. */
+  function squarified(sizes, box) {
+    const boxes = [];
+    let { x, y, width, height } = box;
+    let left = sizes.reduce((sum, size) => sum + size, 0);
+    for (let start = 0; start < sizes.length; ) {
+      const side = Math.min(width, height);
+      const scale = (width * height) / left;
+      // The worst ratio of sides in a row of these areas.
+      const worst = (sum, from, to) => {
+        const thick = (sum * scale) / side;
+        const ratios = [sizes[from], sizes[to]].map((size) => (size * scale) / thick / thick);
+        return Math.max(...ratios.map((ratio) => Math.max(ratio, 1 / ratio)));
+      };
+      let end = start;
+      let sum = sizes[start];
+      while (end + 1 < sizes.length && worst(sum + sizes[end + 1], start, end + 1) <= worst(sum, start, end))
+        sum += sizes[++end];
+      const thick = (sum * scale) / side;
+      let along = 0;
+      for (let i = start; i <= end; i++) {
+        const long = (sizes[i] * scale) / thick;
+        boxes.push(
+          width >= height
+            ? { x, y: y + along, width: thick, height: long }
+            : { x: x + along, y, width: long, height: thick },
+        );
+        along += long;
+      }
+      if (width >= height) [x, width] = [x + thick, width - thick];
+      else [y, height] = [y + thick, height - thick];
+      left -= sum;
+      start = end + 1;
+    }
+    return boxes;
+  }
+
+  /** Parallel lines across a rectangle. */
+  function hatching({ x, y, width, height }) {
+    const lines = [];
+    for (let d = 4; d < width + height; d += 6) {
+      const [right, down] = [Math.min(d, width), Math.min(d, height)];
+      lines.push(`M${(x + right).toFixed(1)} ${(y + d - right).toFixed(1)}L${(x + d - down).toFixed(1)} ${(y + down).toFixed(1)}`);
+    }
+    return lines.join("");
+  }
+
+  /** Areas by group, and by part within each group; what is redundant of a part is hatched. */
+  function treemapPanel(panel) {
+    const groups = new Map();
+    for (const [group, label, size, redundant] of panel.tiles) {
+      const tile = { group, label, size: finite(num(size)), redundant: finite(num(redundant)) };
+      if (tile.size > 0) groups.set(group, [...(groups.get(group) || []), tile]);
+    }
+    const sum = (tiles) => tiles.reduce((total, tile) => total + tile.size, 0);
+    const sorted = [...groups.values()].sort((a, b) => sum(b) - sum(a));
+    const tiles = sorted.flatMap((each) => each.sort((a, b) => b.size - a.size));
+    const whole = sum(tiles);
+    const colors = groupColors(tiles.map((tile) => tile.group));
+    const describe = (tile) =>
+      `${visible(tile.group)}: ${oneLine(tile.label).slice(0, 120)}, ${count(tile.size)} ${panel.unit}, ${percent(tile.size, whole)}` +
+      (tile.redundant ? `, ${count(tile.redundant)} of them redundant` : "");
+    const plot = picture(
+      `${panel.title}: ${plural(tiles.length, "area")} for ${count(whole)} ${panel.unit}. The table below has the same numbers.`,
+      280,
+      (width, height) => {
+        const around = squarified(sorted.map(sum), { x: 0, y: 0, width, height });
+        const boxes = around.flatMap((box, i) => {
+          // A line for the name of the group, where it has room.
+          const head = box.height > 44 && box.width > 60 ? 15 : 0;
+          const inner = { ...box, y: box.y + head, height: box.height - head };
+          return squarified(sorted[i].map((tile) => tile.size), inner);
+        });
+        boxes.forEach((box, k) => (tiles[k].box = box));
+        const drawn = tiles.flatMap((tile, k) => {
+          const { x, y, width: wide, height: high } = tile.box;
+          const area = { x: x + 0.5, y: y + 0.5, height: Math.max(0, high - 1), "data-k": k };
+          const room = Math.max(0, wide - 1);
+          const parts = [svg("rect", { ...area, class: `tile ${colors.get(tile.group)}`, width: room })];
+          if (tile.redundant) {
+            const part = { x: area.x, y: area.y, width: (room * tile.redundant) / tile.size, height: area.height };
+            parts.push(svg("path", { class: "hatched", d: hatching(part) }));
+          }
+          const text = high > 16 ? fitting(oneLine(tile.label).split("/").slice(-2).join("/"), wide - 8) : "";
+          if (text) parts.push(svg("text", { class: `name halo ${colors.get(tile.group)}`, x: x + 5, y: y + 14 }, text));
+          return parts;
+        });
+        const heads = around.flatMap((box, i) =>
+          box.height > 44 && box.width > 60
+            ? svg(
+                "text",
+                { x: box.x + 3, y: box.y + 11 },
+                fitting(`${visible(sorted[i][0].group)} ${count(sum(sorted[i]))}`, box.width),
+              )
+            : [],
+        );
+        return [...drawn, ...heads, svg("rect", { class: "chosen", visibility: "hidden" })];
+      },
+    );
+    const choose = (tile) => {
+      const frame = plot.image.querySelector(".chosen");
+      if (!frame) return;
+      frame.setAttribute("visibility", tile ? "visible" : "hidden");
+      if (tile) for (const [name, value] of Object.entries(tile.box)) frame.setAttribute(name, value);
+    };
+    plot.keys(
+      () => tiles.length,
+      (i) => {
+        choose(tiles[i]);
+        return { x: tiles[i].box.x, y: tiles[i].box.y + 20, text: describe(tiles[i]) };
+      },
+    );
+    plot.hover(
+      (event) => {
+        const k = event.target.dataset && event.target.dataset.k;
+        choose(k ? tiles[Number(k)] : null);
+        return k ? describe(tiles[Number(k)]) : "";
+      },
+      () => choose(null),
+    );
+    const isHatched = tiles.some((tile) => tile.redundant);
+    const hatched = isHatched ? el("li", {}, el("i", { class: "swatch stripes" }), "redundant") : "";
+    return card(panel.title, visible(panel.note), plot.node, legend(colors, hatched));
   }
 
   function bandPath(band, at, y) {

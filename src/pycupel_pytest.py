@@ -70,7 +70,7 @@ def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | Non
         return None
     if not isinstance(left, diagnostics.SelectionReport) or not isinstance(right, diagnostics.SelectionReport):
         return None
-    from pycupel.testing.snapshots import explain_inequality  # noqa: PLC0415
+    from pycupel.testing.reports import explain_inequality  # noqa: PLC0415
 
     return explain_inequality(left, right)
 
@@ -91,7 +91,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the snapshots that this run wrote."""
-    snapshots = sys.modules.get("pycupel.testing.snapshots")
+    snapshots = sys.modules.get("pycupel.testing.reports")
     written = [path for path, is_new in snapshots.USED.items() if is_new] if snapshots else []
     if written:
         terminalreporter.section("cupel snapshots written", sep="-")
@@ -101,7 +101,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _failure(error: Any) -> SelectionReportAssertionError | None:
     """The error, if an assertion about a report raised it."""
-    errors = sys.modules.get("pycupel.testing.runs")
+    errors = sys.modules.get("pycupel.testing.reports")
     return error if errors and isinstance(error, errors.SelectionReportAssertionError) else None
 
 
@@ -120,7 +120,7 @@ def _save_reports(
     if failure is not None and failure.report is not None and not any(failure.report is each for each in reports):
         reports.append(failure.report)
     if reports:
-        from pycupel.testing.snapshots import save_reports  # noqa: PLC0415
+        from pycupel.testing.reports import save_reports  # noqa: PLC0415
 
         lines = save_reports(reports, item.config.invocation_params.dir / directory, item.nodeid)
         report.sections.append(("cupel reports", "\n".join(_shown(item.config, line) for line in lines)))

@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from pycupel.conformance.suite import SPECIFICATION, SuiteResult, VectorResult, run_suite
+from pycupel.conformance.check import SPECIFICATION, SuiteResult, VectorResult, run_suite
 
 __all__ = ["SPECIFICATION", "SuiteResult", "VectorResult", "run_suite"]

@@ -1,22 +1,38 @@
-"""Run one vector, stage by stage."""
+"""Run vectors, one stage by stage or a directory of them, and determine the conformance level that they prove."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pycupel import errors
 from pycupel.conformance import vectors as build
-from pycupel.conformance.vectors import TomlTable, VectorError, reject_misspelt, require, section, spelled, tables
+from pycupel.conformance.vectors import (
+    TomlTable,
+    VectorError,
+    read_vector,
+    reject_misspelt,
+    require,
+    section,
+    spelled,
+    tables,
+)
 from pycupel.diagnostics import ExcludedItem, IncludedItem, OverflowEvent, SelectionReport
+from pycupel.errors import InvalidArgumentError
 from pycupel.fields import is_list
 from pycupel.model import ContextItem
+from pycupel.model.checks import checked_path, checked_str
 from pycupel.protocols import Placer, Scorer, SliceOutcome
 from pycupel.registry import PLACERS, SCORERS, SLICERS, Registry
 from pycupel.scorers._base import score_all
 from pycupel.text import describe
+from pycupel.values import sealed
 
 _SUMMARY = ("total_candidates", "total_tokens_considered")
 
@@ -48,7 +64,12 @@ def compare_diagnostics(report: SelectionReport, expected: TomlTable, epsilon: f
             same(f"reason of {entry['content']!r}", str(included.reason), require(entry, "inclusion_reason", where))
     if "excluded" in expected:
         for excluded, entry, where in _entries("excluded", report.excluded, expected, epsilon):
-            _compare_reason(excluded, entry, where)
+            reason: Any = excluded.reason
+            same(f"reason of {entry['content']!r}", type(reason).__name__, require(entry, "exclusion_reason", where))
+            for name in getattr(reason, "__match_args__", ()):
+                # What the specification counts are kinds.
+                wanted = entry.get(name, "kind") if name == "by" else require(entry, name, where)
+                same(f"{name} of {entry['content']!r}", getattr(reason, name), wanted)
     if "shortfalls" in expected:
         same_shortfalls(report.count_requirement_shortfalls, expected)
     for name in _SUMMARY:
@@ -67,16 +88,6 @@ def _entries(
         where = f"the entry for {content!r}"
         same_score(f"{name} {content!r}", each.score, require(entry, "score_approx", where), epsilon)
         yield each, entry, where
-
-
-def _compare_reason(excluded: IncludedItem | ExcludedItem, entry: TomlTable, where: str) -> None:
-    reason: Any = excluded.reason
-    same(f"reason of {entry['content']!r}", type(reason).__name__, require(entry, "exclusion_reason", where))
-    for name in getattr(reason, "__match_args__", ()):
-        if name == "by" and name not in entry:
-            # What the specification counts are kinds.
-            entry = {**entry, "by": "kind"}
-        same(f"{name} of {entry['content']!r}", getattr(reason, name), require(entry, name, where))
 
 
 def same_shortfalls(shortfalls: Iterable[Any], expected: TomlTable) -> None:
@@ -134,63 +145,40 @@ _OUTCOMES = (
 
 
 def check_statements(vector: TomlTable, stage: str) -> None:
-    """Reject a vector with statements that its stage would ignore: misspelt, in the wrong list, or without an outcome.
-
-    Raises:
-        VectorError: the vector states something that would be ignored.
-    """
+    """Reject statements that the stage would ignore: misspelt, in the wrong list, or without an outcome."""
     test, expected = section(vector, "test"), expected_of(vector)
     reject_misspelt(vector, "the vector", ("expected", "expected_output"))
     reject_misspelt(test, "[test]", ("expect_construction_error",))
     reject_misspelt(expected, "[expected]", ("error", "error_message", *_OUTCOMES))
-    _check_lists(vector, stage)
+    own, other = ("scored_items", "items") if stage == "slicing" else ("items", "scored_items")
+    if other in vector:
+        raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
+    if "expected_output" in vector and stage != "pipeline":
+        raise VectorError("expected_output is for pipeline vectors")
     fails_early = test.get("expect_construction_error", False)
     if not isinstance(fails_early, bool):
         raise VectorError(f"expect_construction_error must be true or false, not {describe(fails_early)}")
     if fails_early or "error" in expected:
-        _check_error(vector, expected)
-    else:
-        _check_outcome(vector, expected, stage)
+        ignored = [name for name in _OUTCOMES if name in expected]
+        ignored += ["expected_output"] if "expected_output" in vector else []
+        if ignored:
+            raise VectorError(f"a vector that expects an error has no outcome to compare with {', '.join(ignored)}")
+        return
+    if "error_message" in expected:
+        raise VectorError("error_message requires error")
+    # Misspelt items, ignored like any unknown field (CV-02), would leave nothing to run.
+    unknown = [
+        name
+        for name, value in vector.items()
+        if name not in _LISTS and is_list(value) and any(isinstance(each, dict) for each in value)
+    ]
+    if own not in vector and unknown:
+        raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
 
 
 def expected_of(vector: TomlTable) -> TomlTable:
     """Return the table `[expected]`; empty if there is none, or a list of scores instead."""
     return {} if is_list(vector.get("expected")) else section(vector, "expected")
-
-
-def _check_lists(vector: TomlTable, stage: str) -> None:
-    own = _items_of(stage)
-    other = "items" if own == "scored_items" else "scored_items"
-    if other in vector:
-        raise VectorError(f"a {stage} vector has its items in {own}, not in {other}")
-    if "expected_output" in vector and stage != "pipeline":
-        raise VectorError("expected_output is for pipeline vectors")
-
-
-def _check_error(vector: TomlTable, expected: TomlTable) -> None:
-    ignored = [name for name in _OUTCOMES if name in expected]
-    if "expected_output" in vector:
-        ignored.append("expected_output")
-    if ignored:
-        raise VectorError(f"a vector that expects an error has no outcome to compare with {', '.join(ignored)}")
-
-
-def _check_outcome(vector: TomlTable, expected: TomlTable, stage: str) -> None:
-    if "error_message" in expected:
-        raise VectorError("error_message requires error")
-    # Misspelt items, ignored like any unknown field (CV-02), would leave nothing to run.
-    own = _items_of(stage)
-    unknown = [name for name, value in vector.items() if name not in _LISTS and _is_list_of_tables(value)]
-    if own not in vector and unknown:
-        raise VectorError(f"a {stage} vector has its items in {own}, but this one has only {', '.join(unknown)}")
-
-
-def _items_of(stage: str) -> str:
-    return "scored_items" if stage == "slicing" else "items"
-
-
-def _is_list_of_tables(value: Any) -> bool:
-    return is_list(value) and any(isinstance(each, dict) for each in value)
 
 
 _ERRORS: Mapping[str, type[errors.CupelError]] = {
@@ -216,12 +204,7 @@ class _Stage(NamedTuple):
 
 
 def check_vector(vector: TomlTable) -> None:
-    """Run a vector.
-
-    Raises:
-        MismatchError: the outcome is not what the vector expects.
-        VectorError: the vector cannot be run, or does not state what it expects.
-    """
+    """Run a vector."""
     test = require(vector, "test", "the vector")
     name = spelled("stage", require(test, "stage", "[test]"), _STAGES)
     stage = _STAGES[name]
@@ -382,3 +365,141 @@ _STAGES: Mapping[str, _Stage] = {
     "placing": _Stage(partial(_build_strategy, PLACERS), _run_placer, _compare_order),
     "pipeline": _Stage(_build_pipeline, _run_pipeline, _compare_run),
 }
+
+
+# A directory of vectors.
+
+
+# By date and commit, because the version numbers inside the text disagree (META-01).
+SPECIFICATION = "Cupel spec text of 2026-03-25 (post-1.3.0), 67-vector suite at commit 0b82dad"
+"""The specification that this version implements, and the conformance suite for it."""
+
+_TIERS = ("required", "optional", "extended")
+# Names and contents of the 58 vectors in that suite's `required/`.
+_UPSTREAM_REQUIRED = "ebe0c811df6725074abe9c410ca545302d5642f68ea7ee682af8aae2e1891a0f"
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class VectorResult:
+    """The result of one vector."""
+
+    path: Path
+    """The vector's file, relative to the directory that was run."""
+
+    tier: str
+    """`required`, `optional` or `extended`, by the folder that the file is in; otherwise `other`."""
+
+    name: str
+    """The vector's own name for what it tests."""
+
+    problem: str = ""
+    """Why it failed; empty if it passed."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the vector passed."""
+        return not self.problem
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class SuiteResult:
+    """The results of all vectors in a directory."""
+
+    results: tuple[VectorResult, ...]
+    """One result for each vector, in the order of their paths."""
+
+    suite: str | None = None
+    """The suite's name: the caller's, or the upstream suite's if the required vectors are recognised; else None."""
+
+    required_only: bool = False
+    """Whether the suite was recognised by its required vectors alone."""
+
+    @property
+    def failures(self) -> tuple[VectorResult, ...]:
+        """The vectors that failed."""
+        return tuple(result for result in self.results if not result.passed)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all vectors passed, and there was at least one."""
+        return bool(self.results) and not self.failures
+
+    @property
+    def tiers(self) -> dict[str, tuple[int, int]]:
+        """For each tier that occurs: how many of its vectors passed, and how many there are."""
+        total = Counter(result.tier for result in self.results)
+        passed = Counter(result.tier for result in self.results if result.passed)
+        return {tier: (passed[tier], total[tier]) for tier in (*_TIERS, "other") if total[tier]}
+
+    @property
+    def level(self) -> str:
+        """The conformance level that the vectors prove, or why they prove none.
+
+        The levels are the specification's: `Cupel Conformant` if all required vectors pass, `Cupel Fully Conformant` if
+        all optional ones pass, too.
+        """
+        if self.suite is None:
+            return "no conformance level: these vectors are not a known suite"
+        complete = {tier: passed == total for tier, (passed, total) in self.tiers.items()}
+        if "required" not in complete:
+            return "no conformance level: there are no required vectors"
+        if not complete["required"]:
+            return "not conformant"
+        return "Cupel Fully Conformant" if complete.get("optional") and not self.required_only else "Cupel Conformant"
+
+    def __repr__(self) -> str:
+        total = len(self.results)
+        return f"<SuiteResult: {total - len(self.failures)} of {total} vectors passed>"
+
+
+def run_suite(directory: str | Path, *, suite: str | None = None) -> SuiteResult:
+    """Run every `*.toml` below a directory, in the order of their paths.
+
+    Args:
+        directory: The directory of the vectors, searched recursively.
+        suite: What the vectors are, with a version: by naming the suite, you claim that its tiers `required` and
+            `optional` are complete, and the result has a conformance level. Without a name there is a level only if
+            the required vectors are recognised as those of the upstream suite.
+    """
+    if suite is not None and not checked_str("suite", suite).strip():
+        raise InvalidArgumentError("suite must not be empty", argument="suite", value=suite)
+    root = Path(checked_path("directory", directory)).resolve()
+    if not root.is_dir():
+        raise FileNotFoundError(f"no such directory: {directory}")
+    results = tuple(_run(path, root) for path in sorted(root.rglob("*.toml")))
+    if suite is None and _digest(root, results) == _UPSTREAM_REQUIRED:
+        return SuiteResult(results, SPECIFICATION, required_only=True)
+    return SuiteResult(results, suite)
+
+
+def _run(path: Path, root: Path) -> VectorResult:
+    relative = path.relative_to(root)
+    tier = next((part for part in (root.name, *relative.parts) if part in _TIERS), "other")
+    name = relative.as_posix()
+    try:
+        vector = read_vector(path)
+        name = str(section(vector, "test").get("name", name))
+        check_vector(vector)
+    except Exception as error:  # noqa: BLE001 - whatever a vector brings about is its result
+        return VectorResult(relative, tier, name, f"{type(error).__name__}: {error}")
+    return VectorResult(relative, tier, name)
+
+
+def _digest(root: Path, results: Iterable[VectorResult]) -> str:
+    """Digest the names and contents of the required vectors, whatever their line ends."""
+    required: dict[str, Path] = {}
+    for each in results:
+        if each.tier == "required":
+            parts = (root.name, *each.path.parts)
+            required["/".join(parts[parts.index("required") + 1 :])] = each.path
+    digest = sha256()
+    for name in sorted(required):
+        try:
+            content = (root / required[name]).read_bytes().replace(b"\r\n", b"\n")
+        except OSError:
+            # It has already failed, so these cannot be the known vectors.
+            return ""
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -97,25 +98,14 @@ def spelled(what: str, name: Any, choices: Iterable[_Name]) -> _Name:
 # Build items, budgets and strategies from a vector's tables.
 
 
-_ITEM_FIELDS = (
-    "kind",
-    "source",
-    "priority",
-    "tags",
-    "metadata",
-    "timestamp",
-    "future_relevance_hint",
-    "pinned",
-    "original_tokens",
-)
-
-
 def build_item(table: TomlTable) -> ContextItem:
     """Build an item of `[[items]]` or `[[scored_items]]`."""
-    fields = _present(table, *_ITEM_FIELDS)
+    given = _present(table, *(field.name for field in fields(ContextItem)))
     if "futureRelevanceHint" in table:
-        fields["future_relevance_hint"] = table["futureRelevanceHint"]
-    return ContextItem(require(table, "content", "an item"), require(table, "tokens", "an item"), **fields)
+        given["future_relevance_hint"] = table["futureRelevanceHint"]
+    for name in ("content", "tokens"):
+        require(table, name, "an item")
+    return ContextItem(**given)
 
 
 def build_scored_item(table: TomlTable) -> ScoredItem:

@@ -1,4 +1,4 @@
-"""Check that a custom strategy keeps its contract, on samples that find the usual mistakes."""
+"""Check that a custom strategy keeps its contract, on samples that find the usual mistakes; and a clock that stands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from math import isnan
@@ -14,15 +14,16 @@ from operator import attrgetter
 from textwrap import fill
 from typing import Any, NamedTuple, TypeVar, cast
 
-from pycupel.errors import CountRequirementError, TableTooLargeError
+from pycupel.errors import CountRequirementError, InvalidArgumentError, TableTooLargeError
 from pycupel.kernels.order import indices_by_identity
 from pycupel.model import ContextBudget, ContextItem, ScoredItem
-from pycupel.model.checks import as_float, checked_bool, checked_iterable
+from pycupel.model.checks import as_float, checked_aware, checked_bool, checked_iterable, wrong_type
 from pycupel.model.item import checked_items
 from pycupel.protocols import Placer, Scorer, Slicer, checked_placer, checked_scorer, checked_slicer
 from pycupel.scorers._base import score_all
 from pycupel.slicers._base import slice_by_index
 from pycupel.text import describe
+from pycupel.values import hold, sealed
 
 _NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 _KINDS = ("Message", "Document", "ToolOutput", "Memory", "note")
@@ -377,15 +378,8 @@ class StrategyCheckError(AssertionError):
 def check_scorer(scorer: Scorer, items: Iterable[ContextItem] | None = None) -> None:
     """Check that a scorer gives every item a number, always the same one, and that `score_all` agrees with `score`.
 
-    NaN is legal and ranks below every number, but is rarely intended, so it causes a warning.
-
-    Args:
-        scorer: The scorer.
-        items: Items to check it with, in addition to the built-in ones.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        StrategyCheckError: the scorer violates its contract.
+    It is also checked with `items`, if there are any. NaN is legal and ranks below every number, but is rarely
+    intended, so it causes a warning.
     """
     contract = ScorerContract(checked_scorer("scorer", scorer))
     contract.check(samples(items))
@@ -406,16 +400,8 @@ def check_slicer(
 ) -> None:
     """Check that a slicer selects some of the items that it gets, always the same ones, and that they fit.
 
-    Args:
-        slicer: The slicer.
-        items: Items to check it with, in addition to the built-in ones.
-        budgets: Budgets to check it with, or numbers of tokens, in addition to the built-in ones.
-        may_overflow: Whether the selection may exceed the budget, because of requirements that take precedence, as in a
-            `CountQuotaSlice` with a `require_count`.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        StrategyCheckError: the slicer violates its contract.
+    It is also checked with `items` and `budgets`, if there are any. With `may_overflow`, the selection may exceed the
+    budget, because of requirements that take precedence, as in a `CountQuotaSlice` with a `require_count`.
     """
     checked_bool("may_overflow", may_overflow)
     contract = SlicerContract(checked_slicer("slicer", slicer), may_overflow=may_overflow)
@@ -423,14 +409,30 @@ def check_slicer(
 
 
 def check_placer(placer: Placer, items: Iterable[ContextItem] | None = None) -> None:
-    """Check that a placer returns all the items that it gets, always in the same order.
-
-    Args:
-        placer: The placer.
-        items: Items to check it with, in addition to the built-in ones.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        StrategyCheckError: the placer violates its contract.
-    """
+    """Check that a placer returns all the items that it gets, always in the same order; also with `items`, if given."""
     PlacerContract(checked_placer("placer", placer)).check(samples(items))
+
+
+@sealed
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class FixedTimeProvider:
+    """A time provider that always returns the same time, for a `DecayScorer` in tests."""
+
+    instant: datetime
+    """The time in UTC."""
+
+    def __init__(self, now: datetime) -> None:
+        hold(self, instant=checked_aware("now", now, InvalidArgumentError).astimezone(UTC))
+
+    def now(self) -> datetime:
+        """Return the fixed time."""
+        return self.instant
+
+    def advance(self, by: timedelta) -> FixedTimeProvider:
+        """Return a new clock, fixed so much later; this one does not change."""
+        if not isinstance(cast(Any, by), timedelta):
+            raise wrong_type("by", "a timedelta", by)
+        return FixedTimeProvider(self.instant + by)
+
+    def __repr__(self) -> str:
+        return f"FixedTimeProvider({self.instant!r})"

@@ -21,8 +21,7 @@ from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind
 from pycupel.model.checks import checked_count, checked_float, checked_int, find_name, suggestion, wrong_type
 from pycupel.render._layout import Row, Span, Table, clipped, count, finish
-from pycupel.testing.runs import SelectionReportAssertionError, hiding
-from pycupel.testing.snapshots import check_snapshot, directory_of
+from pycupel.testing.reports import SelectionReportAssertionError, check_snapshot, directory_of, hiding
 from pycupel.text import number_text
 from pycupel.values import sealed
 
@@ -62,11 +61,7 @@ def edge_positions(count: int, n: int) -> list[int]:
 
 
 def should(report: SelectionReport) -> SelectionReportAssertionChain:
-    """Start a chain of assertions, like `report.should()`.
-
-    Raises:
-        TypeError: it is not a report.
-    """
+    """Start a chain of assertions, like `report.should()`."""
     return SelectionReportAssertionChain(report)
 
 
@@ -75,7 +70,8 @@ def should(report: SelectionReport) -> SelectionReportAssertionChain:
 class SelectionReportAssertionChain:
     """Assertions about a report, to be chained: each returns the chain, or raises `SelectionReportAssertionError`.
 
-    Kinds may be strings. A predicate is a function that returns something true or false.
+    Kinds may be strings. A predicate is a function that returns something true or false. A reason is a class or its
+    name; an instance stands for its class, and its fields are not compared.
     """
 
     report: SelectionReport
@@ -131,11 +127,7 @@ class SelectionReportAssertionChain:
     # --- exclusion
 
     def exclude_item_with_reason(self, reason: Reason) -> Self:
-        """At least one item was excluded for this reason.
-
-        Args:
-            reason: The reason's class or name. An instance stands for its class; its fields are not compared.
-        """
+        """At least one item was excluded for this reason."""
         variant, excluded = Variant.of(reason), self.report.excluded
         reasons = reasons_of(excluded)
         return self._expect(
@@ -148,12 +140,7 @@ class SelectionReportAssertionChain:
         )
 
     def exclude_item_matching_with_reason(self, predicate: Callable[[ContextItem], object], reason: Reason) -> Self:
-        """At least one item that satisfies the predicate was excluded for this reason.
-
-        Args:
-            predicate: Gets the item.
-            reason: The reason's class or name. An instance stands for its class; its fields are not compared.
-        """
+        """At least one item that satisfies the predicate, which gets the item, was excluded for this reason."""
         variant = Variant.of(reason)
         matched, listed = self._excluded_matching(predicate)
         reasons = reasons_of(matched)
@@ -172,13 +159,7 @@ class SelectionReportAssertionChain:
         expected_item_tokens: int,
         expected_available_tokens: int,
     ) -> Self:
-        """At least one item that satisfies the predicate was excluded as `BudgetExceeded`, with exactly these numbers.
-
-        Args:
-            predicate: Gets the item.
-            expected_item_tokens: The tokens that the item needs.
-            expected_available_tokens: The tokens that the selection left over.
-        """
+        """At least one item matching the predicate was excluded as `BudgetExceeded` with exactly these numbers."""
         matched, listed = self._excluded_matching(predicate)
         expected = BudgetExceeded(
             hiding(checked_int, "expected_item_tokens", expected_item_tokens),
@@ -359,13 +340,7 @@ class SelectionReportAssertionChain:
 
         If there is no such file, it is written, except in CI. `pytest --cupel-update-snapshots` replaces it; without
         pytest, set CUPEL_UPDATE_SNAPSHOTS=1. Events are not part of a snapshot, because they contain measured times.
-
-        Args:
-            name: The name of the snapshot.
-            directory: Where `__snapshots__` is; by default, beside the file that calls this.
-
-        Raises:
-            DocumentError: the report contains a value that JSON cannot represent.
+        `directory` is where `__snapshots__` is; by default, beside the file that calls this.
         """
         caller = sys._getframe(1)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         check_snapshot(self.report, name, directory_of(caller.f_code.co_filename) if directory is None else directory)

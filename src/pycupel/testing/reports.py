@@ -1,7 +1,7 @@
-"""Snapshots of selections: JSON files to compare reports with.
+"""Reports in tests: the error of assertions, a runner that keeps them, differences, and snapshots.
 
-A snapshot is a report in the wire format without its events, which contain measured times (TV-12). `pycupel.wire.loads`
-reads it.
+A snapshot is a JSON file to compare reports with: a report in the wire format without its events, which contain
+measured times (TV-12). `pycupel.wire.loads` reads it.
 """
 
 from __future__ import annotations
@@ -11,28 +11,150 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import unified_diff
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from zlib import crc32
 
 from pycupel.codecs.base import format_json, parse_json
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
-from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.model import ContextItem
-from pycupel.model.checks import checked_str
-from pycupel.render._layout import clipped
-from pycupel.testing.runs import SelectionReportAssertionError, hiding
+from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
+from pycupel.model import ContextBudget, ContextItem
+from pycupel.model.checks import checked_str, refuse_class, wrong_type
+from pycupel.pipeline import Pipeline, Policy, PresetName
+from pycupel.pipeline.policy import as_policy
+from pycupel.protocols import Scorer, Shortener
+from pycupel.render._layout import clipped, plural
 from pycupel.wire import dumps, loads, to_dict
+
+# Makes pytest tracebacks end in the test, not in this module.
+__tracebackhide__ = True
 
 _WIDTH = 66
 _ONLY_EVENTS = (
     "The selections are the same; only the events differ, which hold",
     "measured times. Compare with left.same_selection(right).",
 )
+
+
+class SelectionReportAssertionError(AssertionError):
+    """A report is not what a test expects. It is an `AssertionError`, so test runners count a failure, not an error.
+
+    The text is the specification's message. A note, which every traceback shows, lists the entries concerned; those of
+    `include_item_matching` are in the text itself.
+    """
+
+    # The public path, short enough for a line of a traceback.
+    __module__ = "pycupel.testing"
+
+    assertion: str
+    """The assertion's name in the specification, such as `IncludeItemWithKind`."""
+
+    expected: object
+    """What the test expects: a kind, a count, or positions, depending on the assertion."""
+
+    actual: object
+    """What was found instead."""
+
+    report: SelectionReport | None
+    """The report, or None if it is not known."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        assertion: str = "",
+        expected: object = None,
+        actual: object = None,
+        report: SelectionReport | None = None,
+        note: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.assertion = assertion
+        self.expected = expected
+        self.actual = actual
+        self.report = report
+        if note:
+            self.add_note(note)
+
+
+# The name in the specification.
+SelectionReportAssertionException = SelectionReportAssertionError
+
+
+_Checked = TypeVar("_Checked")
+
+
+def hiding(check: Callable[..., _Checked], *arguments: Any) -> _Checked:
+    """Run a check so that the traceback of its error ends in the test."""
+    try:
+        return check(*arguments)
+    except (TypeError, ValueError) as error:
+        raise error.with_traceback(None) from None
+
+
+_Choice: TypeAlias = Policy | Scorer | PresetName
+
+
+class ReportRunner:
+    """Runs pipelines without side effects and keeps their reports, so that the plug-in can save them if a test fails.
+
+    Args:
+        default: What to run by default: a pipeline, a policy, the name of a preset, or a scorer.
+    """
+
+    reports: list[SelectionReport]
+    """The reports so far, in the order of the calls."""
+
+    def __init__(self, default: _Choice = "chat") -> None:
+        self._default = _pipeline("default", default)
+        self.reports = []
+
+    def __call__(
+        self,
+        items: Iterable[ContextItem],
+        budget: ContextBudget | int,
+        pipeline: _Choice | None = None,
+        *,
+        query: str | None = None,
+        shorten: Shortener | None = None,
+    ) -> SelectionReport:
+        """Dry-run a pipeline and return its report.
+
+        `pipeline` is what to run instead of the default: a pipeline, a policy, the name of a preset, or a scorer for a
+        pipeline with defaults; `shorten` replaces its own.
+        """
+        runner = self._default if pipeline is None else hiding(_pipeline, "pipeline", pipeline)
+        if shorten is not None:
+            runner = hiding(partial(replace, runner, shorten=shorten))
+        limits = hiding(ContextBudget.of, budget)
+        try:
+            report = runner.dry_run(items, limits, query=query)
+        except CupelError as error:
+            # It says what is wrong. An error of a strategy's own needs its traceback.
+            raise error.with_traceback(None)  # noqa: B904
+        self.reports.append(report)
+        return report
+
+    def __repr__(self) -> str:
+        return f"<ReportRunner: {plural(len(self.reports), 'report')}>"
+
+
+def _pipeline(name: str, choice: Any) -> Pipeline:
+    if isinstance(choice, (Policy, str)):
+        return Pipeline.from_policy(as_policy(choice, name))
+    refuse_class(name, choice)
+    if not isinstance(choice, Scorer):
+        raise wrong_type(name, "a Policy, a Pipeline, the name of a preset or a scorer", choice)
+    return Pipeline(choice)
+
+
+# What is different about two reports.
+
 
 # None stands for an item that was not a candidate.
 _Entry: TypeAlias = IncludedItem | ExcludedItem | None
@@ -182,8 +304,6 @@ _NO_FILE_NAME = re.compile(r'[/\\<>:"|?*]|^[. ]|[. ]$|^(?:con|prn|aux|nul|com\d|
 _LONGEST_NAME = 200
 _LONGEST_LINE = 72
 _MAX_LINES = 60
-
-__tracebackhide__ = True
 
 
 def directory_of(file: str) -> Path:

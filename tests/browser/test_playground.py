@@ -161,12 +161,23 @@ def test_two_policies_are_compared(player: Player) -> None:
     player.click("#keep")
     player.choose("#preset", "rag")
     panel = player.page.locator("section:has(> header h2:text-is('Side by side'))")
-    assert panel.locator("h3").all_inner_texts() == ["now", "kept"]
+    assert panel.locator(".pair h3").all_inner_texts() == ["now", "kept"]
+    assert panel.locator(".columns h3").all_inner_texts() == ["now", "kept"]
     player.page.locator(".tabs button[data-tab=differs]").click()
     differing = {*truth(policy_to_dict("rag"))} ^ {*truth(policy_to_dict("tool-use"))}
     assert player.page.locator(".tools .count").inner_text().startswith(f"{len(differing)} of ")
     player.click("#keep")
     assert panel.count() == 0
+
+
+def test_both_columns_show_what_they_select_now(player: Player) -> None:
+    """Issue: after a change, the first column had what was selected before it."""
+    page = player.page
+    player.click("#keep")
+    player.fill("#budget-target", "400")
+    for column, figure in zip(page.locator(".reading").all(), page.locator(".pair p").all(), strict=True):
+        assert f"{column.locator('li').count()} items" in figure.inner_text()
+    assert page.locator(".reading").first.locator("li").count() < page.locator(".reading").last.locator("li").count()
 
 
 def test_the_policy_is_copied_as_json_and_toml(player: Player) -> None:
@@ -230,6 +241,15 @@ def test_the_view_survives_a_change(player: Player) -> None:
     player.fill("#weight-0", "9")
     assert player.page.get_by_role("searchbox").input_value() == "checkout"
     assert player.page.locator(".detail pre").inner_text() == text
+
+
+def test_advice_names_what_the_playground_has(player: Player) -> None:
+    """Issue: it said to raise max_tokens, which is no control of this page."""
+    player.fill("#budget-max", "10")
+    error = player.page.locator(".error")
+    assert error.inner_text() == "Output (100) must not exceed Max (10)"
+    player.fill("#budget-reserve", "0")
+    assert "Raise Max, lower Output, or pin less: 'You are a helpful" in error.inner_text()
 
 
 def test_a_playground_that_has_ended_is_told(opened: Opened) -> None:

@@ -12,15 +12,22 @@ from pycupel import (
     CompositeScorer,
     ContextBudget,
     ContextItem,
+    GreedySlice,
     KindScorer,
     Pipeline,
     PriorityScorer,
+    QuotaEntry,
+    QuotaSlice,
     RecencyScorer,
     RelevanceScorer,
     SelectionReport,
+    select,
+    select_messages,
 )
+from pycupel.analytics import sweep_budgets
 from pycupel.diagnostics import ExcludedItem, Filtered, IncludedItem
 from pycupel.errors import BudgetOverflowError, PinnedExceedsBudgetError
+from pycupel.render._layout import color_of
 from pycupel.render.html import render_html
 from tests.browser.pages import BUDGET, PIPELINE, Opened, make_items, make_report, rows_of, serious
 
@@ -141,6 +148,111 @@ class TestPanels:
             assert [cell.endswith("in") for cell in cells] == [content in chosen for content in contents]
         page.locator("#items tr[data-i]").first.click()
         assert page.locator(".detail dt", has_text="policy").count() == 8
+
+    def test_each_report_is_a_column_in_reading_order(self, opened: Opened) -> None:
+        items = make_items()
+        report = make_report(items)
+        others = [PIPELINE.dry_run(items, ContextBudget(tokens)) for tokens in (400, 900)]
+        page = opened.page(render_html(report, other=others, names=("a", "b", "c")))
+        for title in ("Why out", "Where the budget goes", "Order and score", "Time"):
+            # These are about one of them.
+            assert page.locator(f"h2:text-is('{title}: a')").count() == 1
+        columns = page.locator(".reading")
+        for n, each in enumerate((report, *others)):
+            shown = columns.nth(n).locator(".link").all_inner_texts()
+            assert shown == [item.content for item in each.items]
+        in_all = set.intersection(*({item.content for item in each.items} for each in (report, *others)))
+        marked = columns.first.locator("li.differs .link").all_inner_texts()
+        assert marked == [item.content for item in report.items if item.content not in in_all]
+        # An item opens from there, too.
+        columns.nth(1).locator(".link").first.click()
+        assert page.get_by_role("dialog").or_(page.locator("aside")).first.is_visible()
+
+
+class TestTheCurve:
+    """Tokens and score against the budget, below the slider."""
+
+    def test_it_has_both_lines_a_dot_for_each_item_and_a_table(self, opened: Opened) -> None:
+        items = make_items()
+        page = opened.page(page_of(items))
+        curve = page.locator(".curve")
+        assert curve.locator("path.total").count() == 2
+        curve.locator("summary").click()
+        rows = [row.split("\t") for row in curve.locator("tbody tr").all_inner_texts()]
+        assert [int(row[0].replace(",", "")) for row in rows] == sorted(int(row[0].replace(",", "")) for row in rows)
+        report = make_report(items)
+        [own] = [row for row in rows if row[0] == "1,000"]
+        assert own[1:3] == [str(len(report.included)), f"{report.included_tokens:,}"]
+        entered = sum(int(row[4]) for row in rows)
+        # One is a duplicate, which never enters.
+        assert entered == len(items) - 1
+        dots = curve.locator("circle").count()
+        assert 0 < dots <= entered
+        assert 0 < curve.locator("circle.hollow").count() < dots
+        assert "hollow one leaves again" in curve.locator("figcaption").inner_text()
+
+    def test_its_cursor_follows_the_slider(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        places = []
+        for point in (5, 30):
+            move_slider(page, point)
+            places.append(float(page.locator(".curve .cursor").get_attribute("x1")))
+        assert places[0] < places[1]
+
+    def test_its_table_is_printed(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator(".curve .numbers").get_attribute("open") is not None
+
+    def test_it_stands_below_the_slider(self, opened: Opened) -> None:
+        """The middle of the slider's thumb, 16 pixels wide, is above the cursor."""
+        page = opened.page(page_of(make_items()))
+        box = page.locator("#budget-slider").bounding_box()
+        most = int(page.locator("#budget-slider").get_attribute("max"))
+        for point in (0, 20, most):
+            move_slider(page, point)
+            thumb = box["x"] + 8 + point / most * (box["width"] - 16)
+            assert page.locator(".curve .cursor").bounding_box()["x"] == pytest.approx(thumb, abs=1.5)
+
+    def test_it_knows_exactly_where_items_enter_by_score_alone(self, opened: Opened) -> None:
+        pipeline = Pipeline(PriorityScorer(), GreedySlice(cost_exponent=0))
+        items = make_items()
+        report = pipeline.dry_run(items, BUDGET)
+        page = opened.page(report.to_html(pipeline=pipeline, items=items))
+        page.locator("#items tr[data-i]").nth(5).click()
+        fact = page.locator(".detail dt:text-is('Budget') + dd").inner_text()
+        target = int(fact.removeprefix("first selected at a target of ").replace(",", ""))
+        wanted = report.items[5]
+        for size, is_in in ((target, True), (target - 1, False)):
+            selected = pipeline.run(items, BUDGET.resized(size + 500, size))
+            assert any(each is wanted for each in selected) is is_in
+
+    def test_otherwise_it_names_two_steps(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        page.locator("#items tr[data-i]").nth(5).click()
+        fact = page.locator(".detail dt:text-is('Budget') + dd").inner_text()
+        assert re.fullmatch(r"first selected between [\d,]+ and [\d,]+", fact)
+
+
+class TestColours:
+    @pytest.mark.parametrize("count", [60, 8])
+    def test_a_kind_has_its_colour_on_every_page(self, opened: Opened, count: int) -> None:
+        """Whatever else is on the page: it went by size before."""
+        page = opened.page(page_of(make_items(count)))
+        swatch = page.locator(".legend li:has(b:text-is('Document')) .swatch").first
+        assert swatch.get_attribute("class") == f"swatch k{color_of('document')}"
+
+    def test_the_order_is_as_wide_as_the_tokens(self, opened: Opened) -> None:
+        items = [ContextItem("large", 300, priority=1), ContextItem("small", 100, kind="Document", priority=2)]
+        page = opened.page(PIPELINE.dry_run(items, BUDGET).to_html())
+        large, small = (
+            page.locator(f".picture path.{name}").bounding_box()["width"]
+            for name in (
+                page.locator(f".legend li:has(b:text-is('{kind}')) .swatch").get_attribute("class").split()[1]
+                for kind in ("Message", "Document")
+            )
+        )
+        assert large == pytest.approx(3 * small, rel=0.03)
 
 
 class TestWhyOut:
@@ -334,6 +446,20 @@ class TestByKeyboard:
         assert before != after
         assert after.startswith("target ")
 
+    def test_charts_are_walked_through_by_arrows(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        order = page.locator("section:has(> header h2:text-is('Order and score')) svg[role=img]")
+        order.focus()
+        page.keyboard.press("ArrowRight")
+        tip = page.locator(".tip:visible")
+        assert tip.inner_text().startswith("1. ")
+        page.keyboard.press("Enter")
+        assert page.locator("#detail, .detail").first.is_visible()
+        curve = page.locator("figure.curve svg[role=img]")
+        curve.focus()
+        page.keyboard.press("End")
+        assert tip.inner_text().startswith("target ")
+
 
 class TestLooks:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -411,6 +537,9 @@ class TestLooks:
         page = opened.page(page_of(make_items()), viewport={"width": 390, "height": 844}, has_touch=True)
         assert not page.locator("#items thead").is_visible()
         assert page.locator("#items td.c-reason").first.inner_text() == "Selected by score"
+        number = page.locator("#items td.c-number").first
+        assert number.is_visible()
+        assert number.evaluate("node => getComputedStyle(node, '::before').content") == '"#"'
         assert page.locator("#items td.c-reason").first.is_visible()
         page.locator("#items tr[data-i]").first.tap()
         detail = page.locator(".detail")
@@ -474,6 +603,40 @@ class TestBadInput:
         page = opened.page(Pipeline(KindScorer()).dry_run(items, 50_000).to_html())
         assert "90,000 more items are not on this page" in page.locator("#items").inner_text()
         assert figure(page, "Selected") == "50,000"
+
+
+def test_reasons_are_about_the_final_selection_and_name_the_quota(opened: Opened) -> None:
+    """Issue: what the selection left looked like the moment of the decision, and a full quota like a lack of room."""
+    pipeline = Pipeline(PriorityScorer(), QuotaSlice([QuotaEntry("Document", cap=40)]))
+    items = [
+        ContextItem("kept", 20, kind="Document", priority=3),
+        ContextItem("beyond the quota", 20, kind="Document", priority=2),
+        ContextItem("out, too", 20, kind="Document", priority=1),
+        ContextItem("too large", 51, priority=1),
+    ]
+    page = opened.page(pipeline.dry_run(items, 50).to_html())
+    reasons = page.locator("#items td.c-reason").all_inner_texts()
+    assert reasons[1] == "20 tokens; 40% of the 50 tokens left by pinned items is 20; Document has 20"
+    assert reasons[3] == "51 tokens; the selection left 30 free"
+
+
+def test_what_a_notebook_shows_has_no_barrier(opened: Opened) -> None:
+    items = make_items()
+    report = make_report(items)
+    history = [{"role": "user", "content": "word " * 40}, {"role": "assistant", "content": "yes"}] * 9
+    shown: list[Any] = [
+        select(items, BUDGET, PIPELINE),
+        select_messages(history, 300, counter="estimator"),
+        report.why(report.excluded[0].item),
+        sweep_budgets(PIPELINE, items, [400, 900]),
+    ]
+    frames = "".join(each._repr_html_() for each in shown)
+    page = opened.page(f"<!doctype html><html lang=en data-ready><title>Notebook</title><main>{frames}</main></html>")
+    titles = []
+    for frame in page.frames[1:]:
+        titles.append(frame.locator("h1").inner_text())
+        assert serious(frame) == []
+    assert titles[:2] + titles[3:] == ["Selected items", "Selected messages", "What 2 budgets select"]
 
 
 def test_a_notebook_shows_the_page_in_a_frame(opened: Opened) -> None:

@@ -79,6 +79,14 @@ def shape_of(value: Any) -> Any:
 def test_a_small_result_stays_as_it_is() -> None:
     assert updated({"stdout": "ok", "stderr": ""}) is UNCHANGED
     assert updated([{"type": "image", "data": "iVBOR" * 9_000}]) is UNCHANGED
+
+
+def test_what_stands_under_a_name_of_files_but_is_none_counts() -> None:
+    """Many services return their rows as `data`."""
+    shorter = updated({"data": {"rows": json.loads(rows(3)), "log": log(2)}})
+    assert shorter is not UNCHANGED
+    assert count(as_json(shorter)) <= BUDGET
+    assert shorter.keys() == {"data"}
     assert updated(None) is UNCHANGED
 
 
@@ -100,7 +108,8 @@ def test_an_object_with_too_many_keys_becomes_smaller_json() -> None:
 
 
 def test_what_cannot_become_small_enough_becomes_as_small_as_it_can() -> None:
-    assert updated("word " * 400, budget=3).startswith("[ToolOutput left out:")
+    for budget in (0, 3):
+        assert updated("word " * 400, budget=budget).startswith("[ToolOutput left out:")
     assert updated({f"key {n}": [n, n] for n in range(300)}, budget=1) == {f"key {n}": [n, n] for n in range(300)}
     assert updated({f"key {n}": n for n in range(2_000)}, budget=14).keys() == {"..."}
 

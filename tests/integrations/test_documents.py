@@ -8,7 +8,7 @@ import pytest
 
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
-from pycupel.integrations._history import select_documents
+from pycupel.integrations._history import DocumentHook, select_documents
 from pycupel.policies import CHAT
 from pycupel.selecting import ContextResult
 from pycupel.tokens import estimate_tokens
@@ -71,6 +71,23 @@ def test_a_result_is_told_with_its_report() -> None:
     [result] = results
     assert result.report is not None
     assert [each.item.content.split()[0] for each in result.report.excluded] == ["hit0"]
+
+
+class Fields(DocumentHook):
+    """Fields without the framework that makes them the arguments of the class."""
+
+    budget = 10
+    counter = staticmethod(count_words)
+
+
+def test_a_hook_with_fields_selects_by_them() -> None:
+    """And checks them first."""
+    made, found = Fields(), documents(0.1, 0.8)
+    made.model_post_init(None)
+    assert made._selected(found) == [found[1]]
+    made.policy = "ragg"
+    with pytest.raises(InvalidArgumentError, match="rag"):
+        made.model_post_init(None)
 
 
 def test_wrong_options_are_refused() -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import pytest
 
 from pycupel.integrations._history import (
     Entries,
+    HistoryHook,
     HistorySelector,
+    HookOptions,
     media_block,
     model_called,
-    openai_part,
     response_tools,
-    role_named,
+    results_and_rest,
 )
-from pycupel.messages.providers._writing import Call, MessagePart, text
+from pycupel.messages import MessageSelection
+from pycupel.messages.providers._writing import Call, MessagePart, openai_part, role_named, text
+from pycupel.tokens import count_messages
 from tests.integrations.test_history import count_words
 
 # A message is a role and a list of strings: results are "call=text", calls are "call()".
@@ -34,9 +38,8 @@ def _rest(message: Message, entries: Any) -> MessagePart:
 
 
 ENTRIES = Entries(
-    of=lambda message: message[1],
-    result=_result,
-    rest=_rest,
+    of=itemgetter(1),
+    pieces=results_and_rest(itemgetter(1), _result, _rest),
     copied=lambda message, entries: (message[0], entries),
     with_text=lambda entry, shorter: f"{entry.partition('=')[0]}={shorter}",
 )
@@ -69,7 +72,7 @@ def test_a_message_of_which_a_part_is_dropped_is_copied() -> None:
         ("assistant", ["Hm."]),
         ("user", ["Well?"]),
     ]
-    found = sent(messages, too_large="drop")
+    found = sent(messages, too_large="drop", shorten=None)
     assert ("user", ["And this?"]) in found
     assert ("assistant", ["a()"]) not in found
     assert len(both[1]) == 2
@@ -161,7 +164,7 @@ CALL = {"id": "c", "type": "function", "function": {"name": "look_up", "argument
         ),
         (
             Dumped(role="tool", tool_call_id="c", name="look_up", content="found"),
-            MessagePart("tool", [text("found")], answers="c", tool="look_up"),
+            MessagePart("tool", [text("found")], answers="c", tool="look_up", name="look_up"),
         ),
         ({"role": "user", "content": "Hi", "thinking_blocks": [THINKING]}, MessagePart("user", [text("Hi")])),
     ],
@@ -176,3 +179,52 @@ def test_messages_of_openais_shape_are_trimmed() -> None:
     found = HistorySelector(200, {"counter": count_words}).send_openai(messages, model=model_called("claude-x"))
     assert 0 < len(found) < 9
     assert found[-1] is messages[-1]
+
+
+def test_names_of_messages_count_where_they_are_sent() -> None:
+    """They were left out, so a prompt with many results could be larger than its budget."""
+    messages: list[dict[str, Any]] = [{"role": "user", "name": "ann", "content": "Look it all up."}]
+    for n in range(30):
+        messages.append({"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": f"c{n}"}]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "name": "look_up", "content": "found " * 9})
+    seen: list[MessageSelection] = []
+    for budget in range(100, 400):
+        options: HookOptions = {"counter": count_words, "on_selection": seen.append}
+        sent = HistorySelector(budget, options).send_openai(messages, model=model_called("gpt-4o"))
+        assert count_messages(sent, "openai", count_words) == seen[-1].total_tokens <= budget
+
+
+@pytest.mark.parametrize("message", [None, 5, "hi", [{"role": "user"}], object()])
+def test_what_is_no_message_is_a_type_error(message: Any) -> None:
+    """It was an AttributeError."""
+    with pytest.raises(TypeError, match="every message must be a dict or an object of the library, not "):
+        HistorySelector(200, {}).send_openai([{"role": "user", "content": "hi"}, message])
+
+
+def test_a_message_is_taken_apart_into_results_and_the_rest() -> None:
+    pieces = results_and_rest(itemgetter(1), _result, _rest)
+    assert [indices for indices, _ in pieces(("user", ["Well?", "a=1", "b=2", "Hm."]))] == [[1], [2], [0, 3]]
+    assert [indices for indices, _ in pieces(("user", ["a=1"]))] == [[0]]
+    assert [indices for indices, _ in pieces(("user", []))] == [[]], "an empty message is kept or dropped, too"
+
+
+def test_a_hook_comes_before_the_class_of_its_framework() -> None:
+    class Framework:
+        def __init__(self) -> None:
+            self.is_ready = True
+
+    class Hook(HistoryHook, Framework):
+        _framework = "test"
+
+        def sent(self, messages: list[Any]) -> list[Any]:
+            return self._selector.send_openai(messages)
+
+    hook = Hook(100, counter=count_words)
+    assert hook.is_ready
+    asked = [{"role": "user", "content": "Well?"}]
+    assert (
+        hook.sent([{"role": "user", "content": "word " * 200}, {"role": "assistant", "content": "Hm."}, *asked])
+        == asked
+    )
+    with pytest.raises(TypeError, match="did you mean 'counter'"):
+        Hook(100, countr=count_words)  # type: ignore[call-arg]

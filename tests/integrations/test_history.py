@@ -12,7 +12,7 @@ import pytest
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations._history import HistorySelector, HookOptions, ModelInUse, Request, model_in_use
-from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages import MessageSelection, Shorten, select_messages
 from pycupel.messages.providers._writing import Call, MessagePart, text, thought
 
 SONAR = model_in_use(["ChatOpenAI"], "sonar-pro")
@@ -140,7 +140,7 @@ def test_a_hook_says_how_much_of_the_prompt_is_the_same() -> None:
 
 def test_a_shortened_result_is_not_the_same() -> None:
     seen: list[MessageSelection] = []
-    one = selector(400, shorten="results", keep=0, on_selection=seen.append)
+    one = selector(400, shorten=Shorten(keep=0), on_selection=seen.append)
     parts = [MessagePart("user", [text("Go.")])]
     for n in range(6):
         parts += [
@@ -378,10 +378,12 @@ def test_items_of_responses_are_shortened() -> None:
 
 def test_what_is_excluded_is_not_shortened() -> None:
     parts = exchange(LINES, name="read")
-    for options, given in (({"exclude": ["read"]}, {}), ({}, {"exclude": ["read"]})):
+    for options, given in (({"shorten": Shorten(None, exclude=["read"])}, {}), ({}, {"exclude": ["read"]})):
         with pytest.raises(UnitTooLargeError):
             selector(**options).select(request(parts, **given))
-    selected = selector(exclude=["write"]).select(request(parts, exclude=["copy"], with_texts=with_texts))
+    selected = selector(shorten=Shorten(exclude=["write"])).select(
+        request(parts, exclude=["copy"], with_texts=with_texts)
+    )
     assert selected[2].message is not parts[2]
 
 
@@ -401,8 +403,8 @@ def old_and_new(count: int) -> list[MessagePart]:
 
 def test_old_results_become_shorter_before_they_are_dropped() -> None:
     parts = old_and_new(12)
-    whole = kept_of(selector(1_000), parts)
-    one = selector(1_000, shorten="results", keep=1)
+    whole = kept_of(selector(1_000, shorten=None), parts)
+    one = selector(1_000, shorten=Shorten(keep=1))
     selected = one.select(request(parts, with_texts=with_texts))
     assert len(whole) < len([each for each in selected if each.numbers])
     assert selected[-1].message is parts[-1]
@@ -411,11 +413,11 @@ def test_old_results_become_shorter_before_they_are_dropped() -> None:
 
 def test_what_was_shortened_says_the_same_in_later_calls() -> None:
     """With or without what was remembered of the conversation."""
-    one, parts = selector(1_000, shorten="results", keep=1), old_and_new(16)
+    one, parts = selector(1_000, shorten=Shorten(keep=1)), old_and_new(16)
     for end in range(3, len(parts) + 1, 2):
         given = parts[:end]
         remembered = one.select(request(given, with_texts=with_texts, conversation="1"))
-        fresh = selector(1_000, shorten="results", keep=1).select(request(given, with_texts=with_texts))
+        fresh = selector(1_000, shorten=Shorten(keep=1)).select(request(given, with_texts=with_texts))
         assert remembered == fresh
     selected = one.select(request(parts, with_texts=with_texts, conversation="1"))
     assert any(each.message is not parts[n] for n, each in enumerate(selected))

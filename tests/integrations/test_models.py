@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from pycupel.integrations._history import ModelInUse, class_names, model_in_use, model_name_of
+from pycupel.integrations._history import ModelInUse, class_names, method_of, model_in_use, model_name_of
 from pycupel.messages.options import ResolvedProviderName
 
 
@@ -46,3 +48,13 @@ def test_the_names_of_an_object() -> None:
     assert class_names(Derived()) == ["Derived", "Base", "object"]
     assert model_name_of(Derived()) == "gpt-4o"
     assert model_name_of(object()) is None
+
+
+def test_methods_of_a_wrapped_model_are_its_own() -> None:
+    class Wrapper:
+        wrapped = SimpleNamespace(name=lambda *parts, end: "/".join(parts) + end)
+        name = method_of("wrapped", "name")
+        supports_function_calling = method_of("wrapped", "supports_function_calling")
+
+    assert Wrapper().name("openai", "gpt-4o", end="-mini") == "openai/gpt-4o-mini"
+    assert Wrapper().supports_function_calling() is False

@@ -6,15 +6,28 @@ what it was sent, in a provider's shape.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from itertools import count, pairwise, takewhile
 from typing import Any
 
-from pycupel.messages import lint_messages
+from pycupel.messages import lint_messages, select_messages
 from pycupel.tokens import count_messages
 from tests.integrations_env.sessions import LARGE, count_words
 
-__all__ = ["ANSWER", "BUDGET", "GIANT", "TURNS", "Brain", "Framework", "look_up"]
+__all__ = [
+    "ANSWER",
+    "BUDGET",
+    "GIANT",
+    "TURNS",
+    "Brain",
+    "Framework",
+    "look_up",
+    "renumbered",
+    "reused",
+    "selected_from",
+]
 
 BUDGET = 900
 TURNS = 200
@@ -58,13 +71,37 @@ class Brain:
             assert [each.rule for each in lint_messages(sent["messages"], provider)] == []
             assert count_messages(**sent, provider=provider, counter=count_words) <= budget
 
-    def reused(self) -> float:
-        """The share of the prompts that is an unchanged start of the one before."""
-        same = [
-            len(list(takewhile(lambda both: both[0] == both[1], zip(a["messages"], b["messages"], strict=False))))
-            for a, b in pairwise(self.sent)
-        ]
-        return sum(same) / sum(len(b["messages"]) for b in self.sent[1:])
+    def prompts(self) -> list[Any]:
+        """The messages of each call."""
+        return [each["messages"] for each in self.sent]
+
+
+def reused(prompts: Sequence[Sequence[Any]]) -> float:
+    """The share of the prompts that is an unchanged start of the one before."""
+    same = [
+        len(list(takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))) for pair in pairwise(prompts)
+    ]
+    return sum(same) / sum(map(len, prompts[1:]))
+
+
+def renumbered(prompts: str) -> str:
+    """Number the ids of calls anew, as in "000012s01": in what order they are given depends on who is served first."""
+    numbers: dict[str, int] = {}
+    return re.sub(r"\d+s\d+", lambda each: f"call {numbers.setdefault(each[0], len(numbers))}", prompts)
+
+
+def selected_from(whole: Iterable[dict[str, Any]], provider: Any, budget: int = BUDGET) -> list[Any]:
+    """What `select_messages` by itself makes of prompts that nobody trimmed, in the provider's own shape.
+
+    A hook must send the same: then it loses nothing of what the library reuses of a prompt.
+    """
+    options: dict[str, Any] = {"provider": provider, "counter": count_words}
+    return [
+        select_messages(
+            each["messages"], budget, system=each.get("system"), tools=each.get("tools") or (), **options
+        ).messages
+        for each in whole
+    ]
 
 
 class Framework(ABC):
@@ -77,6 +114,7 @@ class Framework(ABC):
 
     def __init__(self, **options: Any) -> None:
         self.agent_options: dict[str, Any] = options.pop("agent_options", {})
+        self.budget = options.pop("budget", self.budget)
         self.options = {"budget": self.budget, "counter": count_words, **options}
         self.brains: dict[str, Brain] = {}
 

@@ -9,17 +9,22 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["blocks_under", "headings_with_blocks", "run_blocks"]
+__all__ = ["block_of", "blocks_under", "headings_with_blocks", "run_blocks"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
 PAGES = PAGE.with_suffix("")
-BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TRACES = PAGE.with_name("opentelemetry.md")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def _sections() -> dict[str, list[str]]:
-    _, *sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+def _sections(language: str = "py") -> dict[str, list[str]]:
+    both = "".join(page.read_text(encoding="utf-8") for page in (PAGE, TRACES))
+    _, *sections = re.split(r"^## ", both, flags=re.MULTILINE)
     sections += [page.read_text(encoding="utf-8").removeprefix("# ") for page in sorted(PAGES.glob("*.md"))]
-    return {section.split("\n", 1)[0]: BLOCK.findall(section) for section in sections}
+    return {
+        section.split("\n", 1)[0]: [block for kind, block in BLOCK.findall(section) if kind == language]
+        for section in sections
+    }
 
 
 def headings_with_blocks() -> set[str]:
@@ -28,6 +33,12 @@ def headings_with_blocks() -> set[str]:
 
 def blocks_under(heading: str) -> list[str]:
     return _sections()[heading]
+
+
+def block_of(heading: str, language: str) -> str:
+    """The only block of another language under a heading."""
+    [block] = _sections(language)[heading]
+    return block
 
 
 def run_blocks(heading: str, **names: Any) -> dict[str, Any]:

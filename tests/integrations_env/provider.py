@@ -6,22 +6,26 @@ answers with rounds of tool calls, of which the first starts with thoughts, and 
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
+from itertools import count, pairwise
 from threading import Thread
 from typing import Any
 
 from pycupel.messages import lint_messages
 from pycupel.messages.options import ProviderName
 from pycupel.tokens import count_messages
+from tests.integrations_env.agents import renumbered
 from tests.integrations_env.sessions import count_words
 
-__all__ = ["STEPS", "Provider", "running"]
+__all__ = ["STEPS", "Ask", "Provider", "check_at_once", "running"]
 
 STEPS = 2
+Ask = Callable[[str, str], Awaitable[object]]
+"""Asks the agent of a conversation, by its name."""
 SIGNATURE = "c2lnbmVk" * 8
 
 
@@ -195,3 +199,39 @@ def _event(event: tuple[str, Any]) -> str:
     name, data = event
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {data if isinstance(data, str) else json.dumps(data)}\n\n"
+
+
+def check_at_once(make: Callable[[Provider], Ask], provider: ProviderName, budget: int, turns: int = 8) -> None:
+    """Check that conversations that run at the same time, with one hook, are each sent what they would be sent alone.
+
+    They begin alike.
+    """
+    names = ("ann", "bob", "eve")
+
+    def sent_to(*names: str) -> dict[str, str]:
+        async def talk(ask: Ask, name: str) -> None:
+            for turn in range(turns):
+                await ask(name, f"Question {turn} " + ("is the same for all" if turn == 0 else f"by {name}"))
+
+        async def all_at_once(ask: Ask) -> None:
+            await asyncio.gather(*(talk(ask, name) for name in names))
+
+        with running() as server:
+            asyncio.run(all_at_once(make(server)))
+            server.check(provider, budget, requests=len(names) * turns * (STEPS + 1), whole=turns * 6 - 1)
+        prompts = [str(body["input" if provider == "responses" else "messages"]) for body in server.sent]
+        # The first turn is nobody's.
+        whose = [[name for name in names if f"by {name}" in prompt] for prompt in prompts]
+        if len(names) > 1:
+            # If they only took turns, they would alternate no more often than that.
+            assert sum(a != b for a, b in pairwise(whose)) > len(names) * turns
+        return {
+            name: renumbered("\n".join(each for each, by in zip(prompts, whose, strict=True) if by == [name]))
+            for name in names
+        }
+
+    together = sent_to(*names)
+    for name in names:
+        alone = sent_to(name)
+        assert alone[name].count("\n") == (turns - 1) * (STEPS + 1) - 1
+        assert together[name] == alone[name]

@@ -52,5 +52,5 @@ def _common_start(before: list[Message], after: list[Message]) -> list[Message]:
 
 def documented_comparisons() -> dict[str, Comparison]:
     """What the page says, by the names of the trimmers."""
-    rows = re.findall(r"^\| (.+) \| (\d+) of 200 \| (\d+) % \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (.+) \| (\d+) of 200 \| (\d+) ?% \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     return {name: Comparison(int(invalid), int(percent) / 100) for name, invalid, percent in rows}

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,7 +40,8 @@ from pycupel.integrations.haystack import CupelChatGenerator
 from pycupel.integrations.langchain import CupelMiddleware
 from pycupel.integrations.pydantic_ai import CupelHistory
 from pycupel.messages.options import ProviderName
-from tests.integrations_env.provider import STEPS, Provider, running
+from tests.integrations_env.agents import reused
+from tests.integrations_env.provider import STEPS, Ask, Provider, check_at_once, running
 from tests.integrations_env.sessions import LARGE, SYSTEM, count_words
 
 BUDGET = 900
@@ -183,6 +186,110 @@ def test_haystack(provider: ProviderName, monkeypatch: pytest.MonkeyPatch) -> No
                 stored[name] = result["messages"]
         server.check(provider, BUDGET, requests=REQUESTS, whole=WHOLE)
     assert [len(stored[name]) for name in NAMES] == [TURNS * MESSAGES] * len(NAMES)
+
+
+def pydantic_ask(provider: ProviderName, server: Provider) -> Ask:
+    stored: dict[str, list[ModelMessage]] = defaultdict(list)
+    model, settings = pydantic_model(provider, server)
+    hook = CupelHistory(BUDGET, counter=count_words)
+    agent = PydanticAgent(model, instructions=SYSTEM, tools=[look_up], capabilities=[hook], model_settings=settings)
+
+    async def ask(name: str, asked: str) -> None:
+        stored[name] = (await agent.run(asked, message_history=stored[name])).all_messages()
+
+    return ask
+
+
+def haystack_ask(provider: ProviderName, server: Provider, *, in_threads: bool = False) -> Ask:
+    stored: dict[str, list[HaystackMessage]] = defaultdict(list)
+    generator = CupelChatGenerator(haystack_generator(provider, server), BUDGET, counter=count_words)
+    agent = HaystackAgent(chat_generator=generator, tools=[haystack_tool(look_up)])
+
+    async def ask(name: str, asked: str) -> None:
+        given = [*stored[name], HaystackMessage.from_user(asked)]
+        run = asyncio.to_thread(agent.run, messages=given) if in_threads else agent.run_async(messages=given)
+        stored[name] = (await run)["messages"]
+
+    return ask
+
+
+@each_provider
+@pytest.mark.parametrize(
+    "framework",
+    [
+        pytest.param(pydantic_ask, id="pydantic"),
+        pytest.param(haystack_ask, id="haystack"),
+        pytest.param(partial(haystack_ask, in_threads=True), id="haystack in threads"),
+    ],
+)
+def test_conversations_at_the_same_time(
+    framework: Callable[[ProviderName, Provider], Ask], provider: ProviderName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is sent what it would be sent alone."""
+
+    def make(server: Provider) -> Ask:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        return framework(provider, server)
+
+    check_at_once(make, provider, BUDGET)
+
+
+def langchain_talk(server: Provider) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """How to ask, and which questions are stored."""
+    middleware = CupelMiddleware(BUDGET, counter=count_words)
+    tools, saver = [langchain_tool(look_up)], InMemorySaver()
+    model = langchain_model("openai", server)
+    agent: Any = create_agent(model, tools, system_prompt=SYSTEM, middleware=[middleware], checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+
+    def stored() -> list[str]:
+        return [each.content for each in agent.get_state(thread).values["messages"] if each.type == "human"]
+
+    return lambda asked: agent.invoke({"messages": [HumanMessage(asked)]}, thread), stored
+
+
+def pydantic_talk(server: Provider) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    model, _ = pydantic_model("openai", server)
+    hook = CupelHistory(BUDGET, counter=count_words)
+    agent = PydanticAgent(model, instructions=SYSTEM, tools=[look_up], capabilities=[hook])
+    history: list[ModelMessage] = []
+
+    def ask(asked: str) -> None:
+        history[:] = agent.run_sync(asked, message_history=list(history)).all_messages()
+
+    def stored() -> list[str]:
+        return [str(part.content) for each in history for part in each.parts if part.part_kind == "user-prompt"]
+
+    return ask, stored
+
+
+def haystack_talk(server: Provider) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    generator = CupelChatGenerator(haystack_generator("openai", server), BUDGET, counter=count_words)
+    agent = HaystackAgent(chat_generator=generator, tools=[haystack_tool(look_up)])
+    history: list[HaystackMessage] = []
+
+    def ask(asked: str) -> None:
+        history[:] = agent.run(messages=[*history, HaystackMessage.from_user(asked)])["messages"]
+
+    return ask, lambda: [str(each.text) for each in history if each.role.value == "user"]
+
+
+@pytest.mark.parametrize(("talk", "least"), [(langchain_talk, 0.75), (pydantic_talk, 0.7), (haystack_talk, 0.75)])
+@pytest.mark.unmeasured
+def test_200_turns_in_a_small_window(talk: Any, least: float) -> None:
+    """None invalid, none too large, all stored.
+
+    The library by itself reuses 0.77 of the prompts of such turns, and 0.71 to 0.72 if the note that Pydantic AI may
+    add takes its room.
+    """
+    with running(1) as server:
+        ask, stored = talk(server)
+        questions = [question("sync", turn) for turn in range(200)]
+        for each in questions:
+            ask(each)
+        server.check("openai", BUDGET, requests=400, whole=200)
+    assert stored() == questions
+    assert reused([body["messages"] for body in server.sent]) > least
 
 
 LONG = 20

@@ -94,4 +94,5 @@ def test_every_block_is_run_here_or_in_another_environment() -> None:
         "LlamaIndex",
         "Haystack",
         "Options of the history hooks",
+        "An agent's run",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -17,7 +18,7 @@ from haystack.tools import create_tool_from_function
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.haystack import CupelChatGenerator, CupelDocumentSelector, CupelMessageSelector
-from pycupel.messages import MessageSelection, lint_messages
+from pycupel.messages import MessageSelection, Shorten, lint_messages
 from pycupel.messages.providers.openai import OPENAI
 from pycupel.selecting import ContextResult
 from tests.integrations_env.sessions import LARGE, RESULTS, agent_session, count_words
@@ -159,7 +160,7 @@ def test_results_that_report_errors_are_shortened_last(error: bool) -> None:
         call = ToolCall("look_up", {"n": n}, f"c{n}")
         messages.append(ChatMessage.from_assistant(tool_calls=[call]))
         messages.append(ChatMessage.from_tool(result, call, error=error and n == 1))
-    selector = CupelMessageSelector(1_000, counter=count_words, shorten="results", keep=1)
+    selector = CupelMessageSelector(1_000, counter=count_words, shorten=Shorten(keep=1))
     selected = selector.run(messages)["messages"]
     assert (messages[4] in selected) == error
 
@@ -255,7 +256,7 @@ def look_up(key: Annotated[str, "a key"]) -> str:
 
 
 def test_a_generator_need_not_have_to_warm_up() -> None:
-    CupelChatGenerator(object(), BUDGET).warm_up()
+    CupelChatGenerator(SimpleNamespace(run=print), BUDGET).warm_up()
 
 
 def test_a_generator_can_be_saved_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,3 +284,5 @@ def test_wrong_options_are_found_where_they_are_written() -> None:
         CupelDocumentSelector(10, policy="ragg")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="too_large"):
         CupelMessageSelector(10, too_large="explode")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="chat_generator must be a chat generator, not 'gpt-4o'"):
+        CupelChatGenerator("gpt-4o", 8_000)

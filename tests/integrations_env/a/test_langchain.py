@@ -38,7 +38,7 @@ from pydantic import BaseModel, Field
 from pycupel import ContextBudget
 from pycupel.errors import InvalidArgumentError
 from pycupel.integrations.langchain import CupelDocumentCompressor, CupelMiddleware
-from pycupel.messages import MessageSelection, lint_messages
+from pycupel.messages import MessageSelection, Shorten, lint_messages
 from pycupel.selecting import ContextResult
 from tests.integrations_env.sessions import LARGE, RESULTS, SYSTEM, agent_session, count_words
 
@@ -100,7 +100,7 @@ def test_the_model_sees_what_fits_and_the_state_keeps_everything() -> None:
 
 def test_what_is_seen_are_the_messages_themselves_in_their_order() -> None:
     messages, model = history(), FakeModel(seen=[], calls=0)
-    agent_with(CupelMiddleware(BUDGET, counter=count_words), model).invoke({"messages": messages})
+    agent_with(CupelMiddleware(BUDGET, counter=count_words, shorten=None), model).invoke({"messages": messages})
     places = [next(i for i, each in enumerate(messages) if each is message) for message in model.seen[0][1:]]
     assert places == sorted(places)
     assert places[-1] == len(messages) - 1
@@ -195,7 +195,7 @@ def test_an_agent_without_a_system_prompt_is_served_as_well() -> None:
 def test_a_selection_tells_the_places_of_the_messages_that_were_dropped() -> None:
     messages, model = history(), FakeModel(seen=[], calls=0)
     selections: list[MessageSelection] = []
-    middleware = CupelMiddleware(BUDGET, counter=count_words, on_selection=selections.append)
+    middleware = CupelMiddleware(BUDGET, counter=count_words, shorten=None, on_selection=selections.append)
     agent_with(middleware, model).invoke({"messages": messages})
     [selection] = selections
     assert selection.messages == model.seen[0][1:]
@@ -307,7 +307,7 @@ def test_results_that_report_errors_are_shortened_last(status: Any) -> None:
         messages.append(AIMessage("", tool_calls=[{"name": "look_up", "args": {"n": n}, "id": f"c{n}"}]))
         messages.append(ToolMessage(result, tool_call_id=f"c{n}", status=status if n == 1 else "success"))
     model = FakeModel(seen=[], calls=0)
-    middleware = CupelMiddleware(1_000, counter=count_words, shorten="results", keep=1)
+    middleware = CupelMiddleware(1_000, counter=count_words, shorten=Shorten(keep=1))
     create_agent(model, middleware=[middleware]).invoke({"messages": messages})
     assert (RESULTS[1] in [each.content for each in model.seen[0]]) == (status == "error")
 
@@ -390,3 +390,5 @@ def test_a_compressor_tells_what_it_left_out() -> None:
 def test_a_compressor_finds_wrong_options_where_they_are_written() -> None:
     with pytest.raises(ValueError, match="rag"):
         CupelDocumentCompressor(budget=10, policy="ragg")
+    with pytest.raises(ValueError, match="polcy"):
+        CupelDocumentCompressor(budget=10, polcy="rag")  # type: ignore[call-arg]

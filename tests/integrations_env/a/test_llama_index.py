@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ from pycupel.integrations.llama_index import CupelMemory, CupelPostprocessor
 from pycupel.messages import MessageSelection, lint_messages
 from pycupel.selecting import ContextResult
 from pycupel.tokens import count_messages
+from tests.integrations_env.agents import renumbered, reused
 from tests.integrations_env.sessions import LARGE, SYSTEM, agent_session, count_words
 
 
@@ -113,12 +115,13 @@ def test_a_postprocessor_can_be_named_and_copied() -> None:
 def test_wrong_options_are_found_where_they_are_written() -> None:
     with pytest.raises(ValueError, match="rag"):
         CupelPostprocessor(budget=10, policy="ragg")
+    with pytest.raises(ValueError, match="polcy"):
+        CupelPostprocessor(budget=10, polcy="rag")  # type: ignore[call-arg]
 
 
 BUDGET = 700
 STEPS = 2
 NAMES = ("ann", "bob", "cid")
-TURNS = 30
 
 
 class FakeAnthropic(MockLLM, FunctionCallingLLM):
@@ -233,26 +236,31 @@ async def run_agent(agent: FunctionAgent, memory: CupelMemory) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("streaming", "names", "turns"), [(False, NAMES, 30), (True, NAMES, 30), (False, ["ann"], 200)]
+)
 @pytest.mark.unmeasured
-def test_thirty_turns_of_three_conversations_with_claude(streaming: bool) -> None:
-    """What an agent does in one run is not in its memory yet, so the memory's budget leaves room for it."""
+def test_long_conversations_with_claude(streaming: bool, names: Sequence[str], turns: int) -> None:
+    """Three that alternate, and one of 200 turns.
+
+    What an agent does in one run is not in its memory yet, so the memory's budget leaves room for it.
+    """
     llm, tool = FakeAnthropic(), FunctionTool.from_defaults(look_up)
     agent = FunctionAgent(tools=[tool], llm=llm, system_prompt=SYSTEM, streaming=streaming)
     store, budget, room = SimpleChatStore(), 1_400, 300
     shared: dict[str, Any] = {"llm": llm, "system": SYSTEM, "tools": [tool], "chat_store": store}
     memories = {
         name: CupelMemory(budget=budget - room, chat_store_key=name, options={"counter": count_words}, **shared)
-        for name in NAMES
+        for name in names
     }
 
     async def converse() -> None:
-        for turn in range(TURNS):
-            for name in NAMES:
+        for turn in range(turns):
+            for name in names:
                 await agent.run("The same for all" if turn == 0 else f"{turn} by {name}", memory=memories[name])
 
     asyncio.run(converse())
-    assert len(llm.seen) == TURNS * len(NAMES) * (STEPS + 1)
+    assert len(llm.seen) == turns * len(names) * (STEPS + 1)
     tools = [{"name": "look_up", "description": tool.metadata.description, "input_schema": {}}]
     for seen in llm.seen:
         assert seen[0].content == SYSTEM
@@ -260,9 +268,51 @@ def test_thirty_turns_of_three_conversations_with_claude(streaming: bool) -> Non
         assert lint_messages(sent, "anthropic") == []
         assert count_messages(sent, "anthropic", count_words, system=SYSTEM, tools=tools) <= budget
     assert len(llm.seen[-1]) < len(max(llm.seen, key=len)) + 1 < len(memories["ann"].get_all())
-    for name in NAMES:
+    for name in names:
         asked = [each.content for each in store.get_messages(name) if each.role == MessageRole.USER]
-        assert asked == ["The same for all", *(f"{turn} by {name}" for turn in range(1, TURNS))]
+        assert asked == ["The same for all", *(f"{turn} by {name}" for turn in range(1, turns))]
+    if len(names) == 1:
+        # The library by itself reuses 0.624 of these prompts: signatures and the prompt for tools take half the room.
+        assert reused([as_sent(seen) for seen in llm.seen]) > 0.62
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("streaming", [False, True])
+def test_conversations_at_the_same_time(streaming: bool) -> None:
+    """Each is sent what it would be sent alone. One store, one agent and one model serve them all."""
+    turns = 12
+
+    def sent_to(*names: str) -> dict[str, str]:
+        llm, tool = FakeAnthropic(), FunctionTool.from_defaults(look_up)
+        agent = FunctionAgent(tools=[tool], llm=llm, system_prompt=SYSTEM, streaming=streaming)
+        shared: dict[str, Any] = {"llm": llm, "system": SYSTEM, "tools": [tool], "chat_store": SimpleChatStore()}
+
+        async def talk(name: str) -> None:
+            memory = CupelMemory(budget=1_100, chat_store_key=name, options={"counter": count_words}, **shared)
+            for turn in range(turns):
+                await agent.run("The same for all" if turn == 0 else f"{turn} by {name}", memory=memory)
+            assert len(memory.get()) < len(memory.get_all()) == turns * 2 * (STEPS + 1)
+
+        async def all_at_once() -> None:
+            await asyncio.gather(*map(talk, names))
+
+        asyncio.run(all_at_once())
+        prompts = [str(as_sent(seen)) for seen in llm.seen]
+        # The first turn is nobody's.
+        whose = [[name for name in names if f"by {name}" in prompt] for prompt in prompts]
+        if len(names) > 1:
+            # If they only took turns, they would alternate no more often than that.
+            assert sum(a != b for a, b in pairwise(whose)) > len(names) * turns
+        return {
+            name: renumbered("\n".join(each for each, by in zip(prompts, whose, strict=True) if by == [name]))
+            for name in names
+        }
+
+    together = sent_to(*NAMES)
+    for name in NAMES:
+        alone = sent_to(name)
+        assert alone[name].count("\n") == (turns - 1) * (STEPS + 1) - 1
+        assert together[name] == alone[name]
 
 
 def history(seed: int = 1, turns: int = 12) -> list[ChatMessage]:
@@ -313,4 +363,8 @@ def test_every_kind_of_content_of_a_chat_message_is_counted() -> None:
 def test_a_memory_finds_wrong_options_where_they_are_written() -> None:
     with pytest.raises(ValueError, match="unit must be one of"):
         CupelMemory(budget=BUDGET, options={"unit": "word"})
+    with pytest.raises(ValueError, match="options"):
+        CupelMemory(budget=BUDGET, options=["unit"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unit"):
+        CupelMemory(budget=BUDGET, unit="turn")  # type: ignore[call-arg]
     assert CupelMemory(budget=BUDGET).class_name() == "CupelMemory"

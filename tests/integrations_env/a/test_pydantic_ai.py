@@ -45,7 +45,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.integrations.pydantic_ai import CupelHistory
-from pycupel.messages import MessageSelection
+from pycupel.messages import MessageSelection, Shorten
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers.openai import OPENAI
 from pycupel.tokens import count_messages
@@ -182,7 +182,7 @@ def _merged(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 def test_what_is_seen_are_the_messages_themselves() -> None:
     """All but the first, of which only the system prompt stays."""
     messages = history()
-    _, *whole = CupelHistory(BUDGET, counter=count_words).select(messages)
+    _, *whole = CupelHistory(BUDGET, counter=count_words, shorten=None).select(messages)
     places = [next(i for i, each in enumerate(messages) if each is message) for message in whole]
     assert places == sorted(places)
     assert places[-1] == len(messages) - 1
@@ -243,7 +243,7 @@ def test_results_and_a_question_in_one_request_are_kept_apart_as_well() -> None:
         ModelRequest([UserPromptPart("The last question.")]),
     ]
     assert CupelHistory(1_000, counter=count_words).select(messages) == messages
-    kept = CupelHistory(100, counter=count_words).select(messages)
+    kept = CupelHistory(100, counter=count_words, shorten=None).select(messages)
     assert [[getattr(part, "content", None) for part in each.parts] for each in kept][-3:] == [
         ["Another question."],
         ["An answer."],
@@ -363,7 +363,7 @@ def test_results_that_report_errors_are_shortened_last(outcome: Any) -> None:
         messages.append(ModelResponse([ToolCallPart("look_up", {"n": n}, f"c{n}")]))
         part = ToolReturnPart("look_up", result, f"c{n}", outcome=outcome if n == 1 else "success")
         messages.append(ModelRequest([part]))
-    kept = CupelHistory(1_000, counter=count_words, shorten="results", keep=1).select(messages)
+    kept = CupelHistory(1_000, counter=count_words, shorten=Shorten(keep=1)).select(messages)
     assert (messages[4] in kept) == (outcome != "success")
 
 

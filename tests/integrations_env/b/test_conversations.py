@@ -7,6 +7,7 @@ is streamed.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -24,7 +25,8 @@ from openai import AsyncOpenAI
 
 from pycupel.integrations.openai_agents import CupelInputFilter
 from pycupel.messages.options import ProviderName
-from tests.integrations_env.provider import STEPS, Provider, running
+from tests.integrations_env.agents import reused
+from tests.integrations_env.provider import STEPS, Ask, Provider, check_at_once, running
 from tests.integrations_env.sessions import LARGE, SYSTEM, count_words
 
 BUDGET = 900
@@ -76,6 +78,46 @@ def test_openai_agents(provider: ProviderName) -> None:
     for items in stored:
         assert len([each for each in items if each.get("role") == "user"]) == TURNS
         assert len([each for each in items if each.get("type") == "function_call_output"]) == TURNS * 3
+
+
+@pytest.mark.parametrize("provider", ["responses", "openai"])
+def test_conversations_at_the_same_time(provider: ProviderName) -> None:
+    """Each is sent what it would be sent alone."""
+
+    def make(server: Provider) -> Ask:
+        stored: dict[str, list[Any]] = defaultdict(list)
+        agent = Agent(name="Helper", instructions=SYSTEM, model=model_of(provider, server), tools=[look_up])
+        config = RunConfig(call_model_input_filter=CupelInputFilter(BUDGET, counter=count_words), tracing_disabled=True)
+
+        async def ask(name: str, asked: str) -> None:
+            given: list[Any] = [*stored[name], {"role": "user", "content": asked}]
+            stored[name] = (await Runner.run(agent, given, run_config=config)).to_input_list()
+
+        return ask
+
+    check_at_once(make, provider, BUDGET)
+
+
+@pytest.mark.unmeasured
+def test_200_turns_in_a_small_window() -> None:
+    """None invalid, none too large, all stored. The library by itself reuses 0.715 of the prompts with these items."""
+    questions = [f"Question {turn} about the log" for turn in range(200)]
+
+    async def talk() -> list[Any]:
+        session = SQLiteSession("t")
+        for asked in questions:
+            await Runner.run(agent, asked, run_config=config, session=session)
+        items: list[Any] = await session.get_items()
+        session.close()
+        return items
+
+    with running(1) as server:
+        agent = Agent(name="Helper", instructions=SYSTEM, model=model_of("responses", server), tools=[look_up])
+        config = RunConfig(call_model_input_filter=CupelInputFilter(BUDGET, counter=count_words), tracing_disabled=True)
+        stored = asyncio.run(talk())
+        server.check("responses", BUDGET, requests=400, whole=200)
+    assert [each["content"] for each in stored if each.get("role") == "user"] == questions
+    assert reused([body["input"] for body in server.sent]) > 0.71
 
 
 @function_tool(name_override="look_up")

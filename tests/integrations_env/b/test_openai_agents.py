@@ -143,10 +143,12 @@ def test_the_model_sees_what_fits_and_the_run_keeps_everything() -> None:
     ]
 
 
-def test_within_a_run_the_prompt_only_grows_after_it_was_cut() -> None:
-    model = FakeModel(calls=4)
-    run(model, items(), CupelInputFilter(BUDGET, counter=count_words))
-    assert len(model.seen) == 5
+@pytest.mark.parametrize(("shorten", "calls"), [(None, 4), ("results", 3)])
+def test_within_a_run_the_prompt_only_grows_after_it_was_cut(shorten: Any, calls: int) -> None:
+    """If results are shortened, the first cut keeps more, and the next one comes sooner."""
+    model = FakeModel(calls=calls)
+    run(model, items(), CupelInputFilter(BUDGET, counter=count_words, shorten=shorten))
+    assert len(model.seen) == calls + 1
     for before, after in pairwise(model.seen):
         assert after[: len(before)] == before
 
@@ -315,6 +317,26 @@ def test_the_schema_of_the_output_counts() -> None:
         assert selection_for(Agent(name="Helper", output_type=plain), given).usage.tools == 0
     for schema in (Big, list[Big], AgentOutputSchema(Big, strict_json_schema=False)):
         assert 200 < selection_for(Agent(name="Helper", output_type=schema), given).usage.tools < 300
+
+
+class Verdict(BaseModel):
+    reason: str
+
+
+def test_structured_output_is_returned() -> None:
+    class Structured(FakeModel):
+        def _reply(self, shown: Any) -> list[Any]:
+            [message] = super()._reply(shown)
+            message.content[0].text = '{"reason": "because"}'
+            return [message]
+
+    model, given, seen = Structured(calls=0), items(), list[MessageSelection]()
+    hook = CupelInputFilter(BUDGET, counter=count_words, on_selection=seen.append)
+    agent = Agent(name="Helper", model=model, tools=[look_up], output_type=Verdict)
+    result = asyncio.run(Runner.run(agent, given, run_config=RunConfig(call_model_input_filter=hook)))
+    assert result.final_output == Verdict(reason="because")
+    assert len(model.seen[0]) < len(given) == len(result.to_input_list()) - 1
+    assert seen[0].usage.prompt <= BUDGET
 
 
 def test_an_orphan_in_a_history_of_ones_own_is_left_out() -> None:

@@ -1,4 +1,4 @@
-"""An agent of deepagents, with a model that asks a brain."""
+"""Agents of deepagents and LangChain, with a model that asks a brain."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from deepagents import create_deep_agent
+from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_openai_messages
@@ -17,10 +18,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from pycupel.fields import as_json
 from pycupel.integrations.langchain import CupelMiddleware
-from tests.integrations_env.agents import Brain, Framework, look_up
+from tests.integrations_env.agents import BUDGET, Brain, Framework, look_up
 from tests.integrations_env.sessions import SYSTEM
 
-__all__ = ["DeepAgent", "FakeModel"]
+__all__ = ["DeepAgent", "FakeModel", "LangChain"]
 
 
 class FakeModel(BaseChatModel):
@@ -101,3 +102,13 @@ class DeepAgent(Framework):
     async def stored(self, name: str) -> list[str]:
         state = await self.graphs[name].aget_state({"configurable": {"thread_id": name}})
         return [each.content for each in state.values["messages"] if each.content]
+
+
+class LangChain(DeepAgent):
+    """`create_agent`, which adds nothing of its own."""
+
+    budget = BUDGET
+
+    def _graph(self, brain: Brain) -> Any:
+        options: dict[str, Any] = {"middleware": [self.middleware], "checkpointer": InMemorySaver()}
+        return create_agent(FakeModel(brain=brain), [langchain_tool(look_up)], system_prompt=SYSTEM, **options)

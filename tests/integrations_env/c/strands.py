@@ -14,11 +14,15 @@ from pycupel.integrations.strands import CupelModel
 from tests.integrations_env.agents import Brain, Framework, look_up
 from tests.integrations_env.sessions import SYSTEM
 
-__all__ = ["FakeModel", "Strands"]
+__all__ = ["FakeModel", "Strands", "StrandsOnBedrock"]
 
 
 class FakeModel(Model):
     """Asks a brain, which it tells what Anthropic would be sent."""
+
+    @staticmethod
+    def as_sent(message: Any) -> dict[str, Any]:
+        return as_anthropic(message)
 
     def __init__(self, brain: Brain, model_id: str = "us.anthropic.claude-haiku-4-5") -> None:
         self.brain = brain
@@ -33,14 +37,14 @@ class FakeModel(Model):
     async def structured_output(
         self, output_model: Any, prompt: Any, system_prompt: str | None = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        self.brain.calls(is_question=True, messages=list(map(as_anthropic, prompt)), system=system_prompt)
+        self.brain.calls(is_question=True, messages=list(map(self.as_sent, prompt)), system=system_prompt)
         yield {"output": output_model.model_validate_json(self.brain.answer)}
 
     async def stream(self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **kwargs: Any) -> Any:
         last = messages[-1]["content"]
         calls = self.brain.calls(
             is_question=not any("toolResult" in each for each in last),
-            messages=list(map(as_anthropic, messages)),
+            messages=list(map(self.as_sent, messages)),
             system=system_prompt,
             tools=tool_specs or [],
         )
@@ -55,6 +59,14 @@ class FakeModel(Model):
                 yield {"contentBlockDelta": {"delta": {"text": half}}}
             yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if calls else "end_turn"}}
+
+
+class BedrockModel(FakeModel):
+    """Has the name of Bedrock's class; what it would be sent are Strands' messages themselves."""
+
+    @staticmethod
+    def as_sent(message: Any) -> dict[str, Any]:
+        return dict(message)
 
 
 def as_anthropic(message: Any) -> dict[str, Any]:
@@ -77,6 +89,7 @@ class Strands(Framework):
     """A model for each conversation; they share one selector, as several agents of one model would."""
 
     provider = "anthropic"
+    model = FakeModel
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -84,7 +97,7 @@ class Strands(Framework):
         self.hook = self._wrapped(Brain())
 
     def _wrapped(self, brain: Brain) -> CupelModel:
-        return CupelModel(FakeModel(brain), **self.options)
+        return CupelModel(self.model(brain), **self.options)
 
     def _agent(self, name: str) -> Agent:
         if name not in self.agents:
@@ -111,3 +124,10 @@ class Strands(Framework):
         blocks = [each for message in self.agents[name].messages for each in message["content"]]
         results = [each["toolResult"]["content"][0] if "toolResult" in each else each for each in blocks]
         return [each["text"] for each in results if each.get("text")]
+
+
+class StrandsOnBedrock(Strands):
+    """The same on Bedrock, whose rules are those of Converse."""
+
+    provider = "converse"
+    model = BedrockModel

@@ -11,10 +11,10 @@ from pycupel.messages import MessageSelection
 from tests.integrations_env.agents import GIANT, Brain, Framework, look_up
 from tests.integrations_env.c.agent_framework import AgentFramework
 from tests.integrations_env.c.google_adk import Adk
-from tests.integrations_env.c.langgraph import DeepAgent
-from tests.integrations_env.c.strands import Strands
+from tests.integrations_env.c.langgraph import DeepAgent, LangChain
+from tests.integrations_env.c.strands import Strands, StrandsOnBedrock
 
-FRAMEWORKS: list[type[Framework]] = [Adk, AgentFramework, DeepAgent, Strands]
+FRAMEWORKS: list[type[Framework]] = [Adk, AgentFramework, DeepAgent, LangChain, Strands, StrandsOnBedrock]
 each_framework = pytest.mark.parametrize("framework", FRAMEWORKS)
 
 

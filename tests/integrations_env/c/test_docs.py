@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import tool as langchain_tool
@@ -10,7 +12,7 @@ from strands import tool as strands_tool
 
 from tests.integrations_env.agents import Brain, look_up
 from tests.integrations_env.c import agent_framework, google_adk, langgraph, strands
-from tests.integrations_env.documentation import run_blocks
+from tests.integrations_env.documentation import block_of, run_blocks
 
 
 def test_google_adk() -> None:
@@ -50,3 +52,14 @@ def test_claude_agent_sdk() -> None:
     [matcher] = run_blocks("Claude Agent SDK")["options"].hooks["PostToolUse"]
     event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "word " * 9_000}
     assert asyncio.run(matcher.hooks[0](event, "toolu_1", {}))
+
+
+def test_a_trace_of_an_agent() -> None:
+    """In a process of its own, because there is one provider of tracers in a process."""
+    program = (
+        "from tests.integrations_env.c.test_docs import *\n"
+        "model = google_adk.FakeModel(model='gemini-2.5-flash', brain=Brain('07:34', rounds=3))\n"
+        'run_blocks("An agent\'s run", model=model, tools=[look_up])\n'
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
+    assert run.stdout == block_of("An agent's run", "text")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,10 +15,15 @@ from google.genai.types import (
     ExecutableCode,
     FileData,
     FunctionCall,
+    FunctionDeclaration,
     FunctionResponse,
     GenerateContentConfig,
+    GoogleSearch,
     Language,
     Part,
+    Schema,
+    Tool,
+    Type,
 )
 from pydantic import BaseModel
 
@@ -26,6 +32,12 @@ from pycupel.messages import MessageSelection
 from tests.integrations_env.agents import Brain
 from tests.integrations_env.c.google_adk import Adk
 from tests.integrations_env.sessions import count_words
+
+
+class Colour(Enum):
+    """What else it may answer."""
+
+    RED = "red"
 
 
 class Verdict(BaseModel):
@@ -64,11 +76,45 @@ def test_structured_output() -> None:
     assert structured > plain
 
 
-def test_a_schema_as_json_counts() -> None:
+def tools_of(**config: Any) -> int:
+    """What the tools and the schema of a request cost."""
     seen: list[MessageSelection] = []
-    config = GenerateContentConfig(response_json_schema={"type": "object", "description": "one two three"})
-    sent([said("Why?")], on_selection=seen.append, request={"config": config})
-    assert seen[0].usage.tools >= 3
+    sent([said("Why?")], on_selection=seen.append, request={"config": GenerateContentConfig(**config)})
+    return seen[0].usage.tools
+
+
+JSON = {"type": "object", "description": "one two three", "properties": {"city": {"type": "string"}}}
+GEMINI = Schema(type=Type.OBJECT, description="one two three", properties={"city": Schema(type=Type.STRING)})
+
+
+@pytest.mark.parametrize(
+    ("config", "tokens"),
+    [
+        ({}, 0),
+        ({"response_schema": Verdict}, 12),
+        ({"response_schema": JSON}, 11),
+        ({"response_schema": GEMINI}, 11),
+        ({"response_json_schema": JSON}, 11),
+        ({"response_schema": list[Verdict]}, 12),
+        ({"response_schema": Verdict | int}, 12),
+        ({"response_schema": dict[str, int]}, 9),
+        ({"response_schema": int}, 9),
+        ({"response_schema": Colour}, 13),
+    ],
+)
+def test_a_schema_of_any_shape_counts(config: dict[str, Any], tokens: int) -> None:
+    """Nine for any tool, and one for each further word in its descriptions."""
+    assert tools_of(**config) == tokens
+
+
+@pytest.mark.parametrize("parameters", [{"parameters": GEMINI}, {"parameters_json_schema": JSON}])
+def test_declarations_of_any_shape_count(parameters: dict[str, Any]) -> None:
+    """All of a tool's, and what its server runs."""
+    declared = FunctionDeclaration(name="look_up", description="six seven", **parameters)
+    one, two = (tools_of(tools=[Tool(function_declarations=[declared] * n)]) for n in (1, 2))
+    assert one == 12
+    assert two > one + 4
+    assert tools_of(tools=[Tool(google_search=GoogleSearch())]) > 0
 
 
 @pytest.mark.parametrize("instruction", ["one two", said("one two"), Part(text="one two"), [Part(text="one"), "two"]])
@@ -120,7 +166,8 @@ def test_a_content_of_which_a_part_is_dropped_is_copied() -> None:
     response = FunctionResponse(id="c", name="f", response={"rows": ["word " * 100] * 20})
     both = Content(role="user", parts=[Part(function_response=response), Part(text="Well?")])
     later = [said("Hm.", "model"), said("And now?")]
-    kept = sent([said("Look."), call, both, *later], pin=lambda each: "Hm." in str(each), too_large="drop").contents
+    options: dict[str, Any] = {"too_large": "drop", "shorten": None}
+    kept = sent([said("Look."), call, both, *later], pin=lambda each: "Hm." in str(each), **options).contents
     assert [each.parts[-1].text for each in kept if each.parts][-3:] == ["Well?", "Hm.", "And now?"]
     assert all(part.function_response is None for each in kept for part in each.parts or ())
     assert len(both.parts or ()) == 2

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from pycupel.integrations.langchain import CupelMiddleware
 from pycupel.messages import MessageSelection, select_messages
-from tests.integrations_env.agents import Brain, look_up
+from tests.integrations_env.agents import Brain, look_up, reused
 from tests.integrations_env.c.langgraph import DeepAgent, FakeModel
 from tests.integrations_env.sessions import count_words
 
@@ -107,4 +107,4 @@ def test_a_plain_node_of_a_graph() -> None:
         state = agent.invoke({"messages": [HumanMessage(f"Question {turn}")]}, {"configurable": {"thread_id": "t"}})
     brain.check("openai", requests=50)
     assert len(brain.sent[-1]["messages"]) < len(state["messages"]) == 25 * 4 + 8
-    assert brain.reused() > 0.65
+    assert reused(brain.prompts()) > 0.8

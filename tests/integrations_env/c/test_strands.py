@@ -65,6 +65,48 @@ async def _invoke(made: Strands, output: type[BaseModel]) -> None:
     await agent.invoke_async("Why?", structured_output_model=output)
 
 
+class Structured(FakeModel):
+    """Calls the tool for structured output: at once, or only when the agent demands it."""
+
+    at_once = True
+
+    async def stream(self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **kwargs: Any) -> Any:
+        if not (self.at_once or kwargs.get("tool_choice")):
+            async for each in super().stream(messages, tool_specs, system_prompt, **kwargs):
+                yield each
+            return
+        assert "Verdict" in [each["name"] for each in tool_specs]
+        sent = list(map(self.as_sent, messages))
+        self.brain.calls(is_question=True, messages=sent, system=system_prompt, tools=tool_specs)
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockStart": {"start": {"toolUse": {"name": "Verdict", "toolUseId": "v1"}}}}
+        yield {"contentBlockDelta": {"delta": {"toolUse": {"input": '{"reason": "because"}'}}}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use"}}
+
+
+class StructuredOnDemand(Structured):
+    at_once = False
+
+
+@pytest.mark.parametrize(("model", "requests"), [(Structured, 1), (StructuredOnDemand, 2), (FakeModel, 2)])
+def test_structured_output_is_returned_by_an_agent(model: type[FakeModel], requests: int) -> None:
+    """As a call at once, as one that the agent demands after an answer, and as JSON in the text of an answer."""
+    brain = Brain(rounds=0, answer='{"reason": "because"}')
+    agent = Agent(
+        model=CupelModel(model(brain), 900, counter=count_words),
+        messages=copy.deepcopy(OLD),  # type: ignore[arg-type]
+        conversation_manager=NullConversationManager(),
+        callback_handler=None,
+    )
+    result = asyncio.run(agent.invoke_async("Why?", structured_output_model=Verdict))
+    assert result.structured_output == Verdict(reason="because")
+    brain.check("anthropic", requests=requests)
+    assert all(len(each) < len(OLD) for each in brain.prompts())
+    # Strands gives its messages ids.
+    assert [each["content"] for each in agent.messages[: len(OLD)]] == [each["content"] for each in OLD]
+
+
 def test_structured_output_of_the_model() -> None:
     """Its schema counts, and the messages are trimmed."""
     seen: list[MessageSelection] = []
@@ -92,6 +134,12 @@ def test_everything_else_is_the_models_own() -> None:
     assert copy.copy(model).wrapped is model.wrapped
     with pytest.raises(AttributeError):
         _ = model.nothing
+
+
+def test_the_name_of_a_model_is_none() -> None:
+    name: Any = "us.anthropic.claude-haiku-4-5"
+    with pytest.raises(TypeError, match="wrapped must be a Model, not 'us"):
+        CupelModel(name, 900)
 
 
 def test_nothing_is_dropped_if_the_server_keeps_the_conversation() -> None:
@@ -124,16 +172,13 @@ def test_a_system_prompt_in_blocks_counts() -> None:
     assert seen[0].usage.system == 3 + 3, "and three for a message"
 
 
-@pytest.mark.parametrize(
-    ("model_id", "provider"),
-    [("us.anthropic.claude-haiku-4-5", "anthropic"), ("amazon.nova-pro-v1:0", "anthropic")],
-)
-def test_bedrock_has_the_rules_of_converse(model_id: str, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("model_id", ["us.anthropic.claude-haiku-4-5", "amazon.nova-pro-v1:0"])
+def test_bedrock_has_the_rules_of_converse(model_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[MessageSelection] = []
     inner = BedrockModel(model_id=model_id, region_name="us-east-1")
     monkeypatch.setattr(BedrockModel, "stream", lambda *_, **__: None)
     CupelModel(inner, 900, counter=count_words, on_selection=seen.append).stream([said("Well?")])
-    assert seen[0].provider == provider
+    assert seen[0].provider == "converse"
 
 
 def test_another_model_has_openais_rules() -> None:
@@ -161,9 +206,8 @@ def test_a_message_of_which_a_part_is_dropped_is_copied() -> None:
     result = {"toolResult": {"toolUseId": "c", "status": "success", "content": [{"json": {"rows": "word " * 900}}]}}
     both = {"role": "user", "content": [result, {"text": "Well?"}]}
     brain = Brain(rounds=0)
-    model = CupelModel(
-        FakeModel(brain, "llama3"), 900, counter=count_words, too_large="drop", pin=lambda each: "Hm." in str(each)
-    )
+    options: dict[str, Any] = {"too_large": "drop", "shorten": None, "pin": lambda each: "Hm." in str(each)}
+    model = CupelModel(FakeModel(brain, "llama3"), 900, counter=count_words, **options)
 
     async def ask() -> None:
         async for _ in model.stream([said("Look."), call, both, said("Hm.", "assistant"), said("And now?")]):

@@ -27,6 +27,11 @@ UNMEASURED = (
     "tests/integrations_env/c/test_long_conversations.py",
 )
 
+# They import what only POSIX systems have.
+collect_ignore = [] if os.name == "posix" else ["batch/test_faults.py", "cli/test_screen.py"]
+# Fixtures that need a shell, or forks.
+POSIX_FIXTURES = {"preloaded", "quick_shell", "shell"}
+
 # In a mutant, every function is called through two others, and some tests nest strategies deeply.
 if "MUTANT_UNDER_TEST" in os.environ:
     sys.setrecursionlimit(4 * sys.getrecursionlimit())
@@ -68,6 +73,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(UNMEASURED):
             item.add_marker("unmeasured")
+        if POSIX_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("posix")
+        if os.name != "posix" and item.get_closest_marker("posix"):
+            item.add_marker(pytest.mark.skip("only on POSIX systems"))
     # What is measured comes first, so that it computes what later tests may find in a cache.
     items.sort(key=lambda item: item.get_closest_marker("unmeasured") is not None)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pycupel.compressed import is_damaged, open_binary
+from pycupel.codecs.json_values import is_damaged, open_binary
 from pycupel.errors import InvalidArgumentError
 
 

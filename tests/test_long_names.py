@@ -45,7 +45,7 @@ from pycupel.protocols import SliceOutcome
 from pycupel.registry import SCORERS
 from pycupel.text import clip, escaped, one_line
 from pycupel.tokens import get_counter
-from pycupel.tokens.limits import window_of
+from pycupel.tokens.models import window_of
 
 LONG = "n" * 1_000_000
 KIND = "k" * 1_000

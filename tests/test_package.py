@@ -9,6 +9,7 @@ import importlib.resources
 import inspect
 import json
 import pkgutil
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -48,6 +49,8 @@ HEAVY = {
     "xml",
     "zoneinfo",
 }
+
+PUBLIC_MODULES = sorted(set(dir(pycupel)) - set(PACKAGE.__all__))
 
 # What the public API promises today, by home.
 API = {
@@ -179,10 +182,46 @@ def test_every_name_of_the_api_is_where_it_belongs(home: str) -> None:
 
 
 def test_everyday_names_are_the_very_objects_of_their_homes() -> None:
-    homes = [importlib.import_module(f"pycupel{home}") for home in pycupel._NAMES]
+    homes = [importlib.import_module(f"pycupel.{home}") for home in (*PUBLIC_MODULES, "selecting")]
     exported = {name: getattr(home, name) for home in homes for name in getattr(home, "__all__", ())}
     for name in set(PACKAGE.__all__) - {"__version__"}:
         assert getattr(pycupel, name) is PACKAGE.__getattr__(name) is exported[name]
+
+
+STUBS = sorted(Path(pycupel.__path__[0]).rglob("*.pyi"))
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
+def test_a_package_has_the_names_that_its_stub_imports(stub: Path) -> None:
+    """Read here with Python's own parser."""
+    package = importlib.import_module(".".join(stub.relative_to(Path(pycupel.__path__[0]).parent).parts[:-1]))
+    names: dict[str, str] = {}
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            assert all(alias.name == alias.asname for alias in node.names)
+            names |= {alias.name: str(node.module) for alias in node.names}
+    assert set(dir(package)) - {"__version__"} == set(names)
+    assert set(package.__all__) - {"__version__"} == {name for name in names if names[name] != package.__name__}
+    # Importing a module would put it in the place of a function of the same name.
+    own = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert own.isdisjoint(package.__all__)
+    for name, home in names.items():
+        assert package.__getattr__(name) is getattr(importlib.import_module(home), name)
+
+
+def test_there_are_stubs() -> None:
+    assert len(STUBS) > 5
+    assert {"analytics", "batch", "messages", "scorers", "wire"} <= set(PUBLIC_MODULES)
+
+
+def test_a_package_in_an_archive_finds_its_stub(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", Path(pycupel.__path__[0]).parent, "pycupel")
+    code = (
+        f"sys.path.insert(0, {archive!r})\nimport pycupel\nresult = [pycupel.__file__, pycupel.GreedySlice.__module__]"
+    )
+    file, home = isolated(code)
+    assert file.startswith(archive)
+    assert home == "pycupel.slicers.greedy"
 
 
 def test_a_star_import_brings_exactly_the_exported_names() -> None:
@@ -203,12 +242,12 @@ def test_every_export_list_is_sorted_unique_and_true() -> None:
 
 
 def test_public_modules_are_loaded_when_they_are_used() -> None:
-    for name in pycupel._MODULES.split():
+    for name in PUBLIC_MODULES:
         assert PACKAGE.__getattr__(name) is importlib.import_module(f"pycupel.{name}")
 
 
 def test_public_modules_need_no_import_of_their_own() -> None:
-    assert isolated("import pycupel\nresult = pycupel.conformance.run_suite.__module__") == "pycupel.conformance.suite"
+    assert isolated("import pycupel\nresult = pycupel.conformance.run_suite.__module__") == "pycupel.conformance.check"
 
 
 @pytest.mark.parametrize("home", ["", ".messages", ".policies", ".scorers", ".tokens", ".wire"])
@@ -241,7 +280,7 @@ def test_a_name_is_looked_up_once() -> None:
 
 def test_dir_lists_the_public_names_and_modules_before_they_are_loaded() -> None:
     listed = isolated("import pycupel\nresult = dir(pycupel)")
-    assert listed == sorted({*PACKAGE.__all__, *pycupel._MODULES.split()})
+    assert listed == sorted({*PACKAGE.__all__, *PUBLIC_MODULES})
 
 
 @pytest.mark.parametrize("package", ["policies", "scorers", "slicers", "tokens"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -16,25 +17,27 @@ T = TypeVar("T")
 class _SkippingSelector(selectors.SelectSelector):
     """Instead of waiting for a timeout, adds it to the time."""
 
-    now = 0.0
+    def __init__(self, step: float) -> None:
+        super().__init__()
+        self.now, self._step = 0.0, step
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is not None:
-            self.now += max(timeout, 0.0)
+            self.now += max(timeout, self._step)
             timeout = 0.0
         return super().select(timeout)
 
 
 class _VirtualTimeLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._skipping = _SkippingSelector()
+    def __init__(self, step: float) -> None:
+        self._skipping = _SkippingSelector(step)
         super().__init__(self._skipping)
 
     def time(self) -> float:
         return self._skipping.now
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run`, in virtual time."""
-    with asyncio.Runner(loop_factory=_VirtualTimeLoop) as runner:
+def run(main: Coroutine[Any, Any, T], step: float = 0.0) -> T:
+    """As `asyncio.run`, in virtual time. For tasks that never wait, each round of the loop may take a step of it."""
+    with asyncio.Runner(loop_factory=partial(_VirtualTimeLoop, step)) as runner:
         return runner.run(main)

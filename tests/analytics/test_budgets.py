@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from pycupel import (
     ScoredItem,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
+from pycupel.analytics.budgets import first_budgets
 from pycupel.errors import InvalidArgumentError, NonMonotonicSlicerError, PinnedExceedsBudgetError
 from pycupel.policies import CHAT
 
@@ -384,3 +386,48 @@ def test_an_exhaustive_search_for_a_budget_ends() -> None:
     assert caught.value.argument == "search_ceiling"
     assert find_min_budget_for(pipeline, [target, *others], target, 5_004, exhaustive=True) is None
     assert find_min_budget_for(pipeline, [target], target, 10**12, exhaustive=True) == 5
+
+
+class TestFirstBudgets:
+    """The smallest target that selects each item, which the curve on a page shows."""
+
+    BY_SCORE = Pipeline(ReflexiveScorer(), GreedySlice(cost_exponent=0))
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_they_are_those_of_an_exhaustive_sweep(self, seed: int) -> None:
+        rng = Random(seed)
+        items = [
+            item(f"{n}", rng.randint(0, 40), rng.random(), pinned=rng.random() < 0.1) for n in range(rng.randint(1, 12))
+        ]
+        base = ContextBudget(
+            120, 90, output_reserve=rng.choice([0, 10]), estimation_safety_margin_percent=rng.choice([0, 10])
+        )
+        swept = sweep_budgets(self.BY_SCORE, items, [base.resized(size + 30, size) for size in range(400)])
+        expected: dict[int, int] = {}
+        for size, point in enumerate(swept):
+            for each in point.items:
+                expected.setdefault(id(each), size)
+        wanted = {key: size for key, size in expected.items() if not any(id(x) == key and x.pinned for x in items)}
+        assert first_budgets(self.BY_SCORE, items, base, 399) == wanted
+
+    def test_what_never_fits_has_none(self) -> None:
+        assert first_budgets(self.BY_SCORE, [A, B], ContextBudget(90), 90) == {id(B): 60}
+
+    @pytest.mark.parametrize(
+        "pipeline",
+        [
+            GREEDY,
+            Pipeline(ReflexiveScorer(), KnapsackSlice()),
+            Pipeline(ReflexiveScorer(), GreedySlice(cost_exponent=0), deduplication=False),
+            Pipeline(ReflexiveScorer(), GreedySlice(cost_exponent=0, best_first=True)),
+        ],
+    )
+    def test_other_slicers_have_none(self, pipeline: Pipeline) -> None:
+        assert first_budgets(pipeline, [A, item("free", 0)], ContextBudget(90), 90) == {}
+
+    def test_what_would_take_too_long_has_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        items = [item(f"{n}", 1 + n, 1 - n / 1_001) for n in range(1_001)]
+        assert first_budgets(self.BY_SCORE, items, ContextBudget(9), 9) == {}
+        monkeypatch.setattr("pycupel.analytics.budgets._MAX_PIECES", 6)
+        found = first_budgets(self.BY_SCORE, items[:9], ContextBudget(99), 99)
+        assert [*found] == [id(each) for each in items[:3]]

@@ -31,6 +31,7 @@ def test_a_cluster_of_its_own(log: Path, tmp_path: Path) -> None:
     assert content_of(tmp_path / "dask") == content_of(tmp_path / "local")
 
 
+@pytest.mark.posix
 def test_workers_killed_in_the_middle(log: Path, tmp_path: Path) -> None:
     """Issue: a worker killed in the middle of a Dask job gives the exact same output, on a given cluster.
 

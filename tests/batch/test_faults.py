@@ -23,6 +23,8 @@ from tests.batch.faulty import POISON, Exiting, Killed
 from tests.batch.requests import content_of, request, rows_in, write_log
 from tests.cli.console import ROOT
 
+pytestmark = pytest.mark.posix
+
 # Nothing here takes long. It is how long to wait before calling something hung.
 HANGING = 120.0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -42,6 +44,7 @@ def test_workers_give_the_parts_of_this_process(log: Path) -> None:
     assert len(parts) == 6
 
 
+@pytest.mark.posix
 def test_an_interrupt_waits_while_a_worker_starts() -> None:
     """Its process is not ready for it, and would print a traceback."""
     with local._interrupts_held():
@@ -51,6 +54,20 @@ def test_an_interrupt_waits_while_a_worker_starts() -> None:
     assert not is_held()
 
 
+@pytest.mark.posix
+def test_an_interrupt_waits_for_the_first_worker_too() -> None:
+    """With it, the process that tracks what processes share starts, and lets interrupts through: its start is first."""
+    code = """if 1:
+        import signal
+        from multiprocessing import resource_tracker
+        from pycupel.batch.chunks import _interrupts_held
+        with _interrupts_held():
+            resource_tracker.ensure_running()
+            print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"""
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
+
+
+@pytest.mark.posix
 def test_an_interrupt_does_not_wait_for_the_input() -> None:
     """Interrupts are held while workers are started, but not while a slow file is read."""
     held: list[bool] = []

@@ -26,11 +26,13 @@ from pycupel.batch import select_request
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import select_messages
 from pycupel.policies import preset
+from pycupel.replay import read_log
 from pycupel.shorten import HeadAndTail
 from pycupel.wire import from_dict
 from tests.batch.requests import request
+from tests.replay.sessions import REQUESTS
 
-KEYS = ["id", "selected", "excluded", "tokens", "utilization", "policy_hash", "counter", "error"]
+KEYS = ["id", "selected", "excluded", "shortened", "tokens", "utilization", "policy_hash", "counter", "error"]
 
 
 def test_a_row_says_what_select_selects() -> None:
@@ -56,6 +58,7 @@ def test_a_shorter_version_stands_for_the_whole_item() -> None:
     shortening = Policy(ReflexiveScorer(), shorten=HeadAndTail(100))
     row = select_request({"id": 1, "items": items, "budget": 700}, shortening)
     assert (row["error"], row["selected"], row["tokens"]) == (None, [3, 2, 1, 0], 700)
+    assert row["shortened"] == [i for i in range(4) if i in row["shortened"]] != []
     pinned = {"content": "pin", "tokens": 100, "pinned": True}
     beside = select_request({"id": 1, "items": [pinned, *items], "budget": 800}, shortening)
     assert (beside["error"], beside["selected"], beside["tokens"]) == (None, [0, 4, 3, 2, 1], 800)
@@ -109,6 +112,25 @@ def test_a_budget_may_be_an_object_or_a_number() -> None:
     assert select_request({**asked, "budget": 300}, "rag")["utilization"] != select_request(asked, "rag")["utilization"]
 
 
+def test_a_row_says_which_messages_are_shorter() -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Read the logs."}]
+    for n in range(9):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": f'{{"n": {n}}}'}}
+        lines = "".join(f"12:00 worker_{n} waits for job_{line}\n" for line in range(60))
+        messages += [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": lines},
+        ]
+    expected = select_messages(messages, 4_000)
+    row, dropping = (
+        select_request({"messages": messages, "budget": 4_000}, policy)
+        for policy in ("chat", replace(preset("chat"), shorten="none"))
+    )
+    assert row["shortened"] == [each.index for each in expected.shortened] != []
+    assert dropping["shortened"] == []
+    assert dropping["policy_hash"] != row["policy_hash"]
+
+
 def test_chat_histories() -> None:
     """Issue: `{"id": ..., "messages": [...], "budget": N}` for logged chat requests."""
     asked = request(4)
@@ -134,6 +156,32 @@ def test_chat_histories() -> None:
     assert mistral["error"] is None
     roomy = select_request({**asked, "budget": {"maxTokens": 150, "targetTokens": 140}}, "chat")
     assert len(roomy["selected"]) > len(row["selected"])
+
+
+@pytest.mark.parametrize("provider", REQUESTS)
+def test_requests_of_every_api(provider: str) -> None:
+    """They have their messages, system prompts, tools and models where the API wants them."""
+    logged = REQUESTS[provider]
+    [history] = read_log([json.dumps(logged)]).histories
+    told = select_messages(
+        history.messages,
+        2_000,
+        provider=history.provider,
+        model=history.model,
+        system=history.system,
+        tools=history.tools or None,
+    )
+    row = select_request({"id": 1, "budget": 2_000, **logged}, "chat")
+    assert (row["error"], row["selected"], row["counter"]) == (None, [*told.kept], told.counter)
+    # What stands beside the messages counts, so that not all of them fit without room for it.
+    tight = select_request({"id": 1, "budget": told.usage.prompt - 5, **logged}, "chat")
+    assert tight["selected"] != row["selected"]
+
+
+def test_an_input_beside_items_is_the_logs_own() -> None:
+    items = [{"content": "a", "tokens": 1}]
+    assert select_request({"id": 1, "items": items, "input": [1], "budget": 5}, "chat")["selected"] == [0]
+    assert "either items or messages" in select_request({"id": 1, "input": "text", "budget": 5}, "chat")["error"]
 
 
 def test_the_budget_of_messages_may_be_a_share_of_the_models_window() -> None:

@@ -314,7 +314,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.unmeasured
-@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed with a signal")
+@pytest.mark.posix
 def test_a_whole_job_killed_and_resumed_gives_the_same_output(tmp_path: Path) -> None:
     """Issue: the whole local job killed and resumed gives the exact same output."""
     log = write_log(tmp_path / "log.jsonl", 400)

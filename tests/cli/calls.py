@@ -9,6 +9,9 @@ import pytest
 
 from pycupel.cli import main
 
+# A day on which the known prices are new.
+PRICED = "1795000000"
+
 
 class Done(NamedTuple):
     code: int
@@ -22,6 +25,7 @@ class Call:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch, self._capsys = monkeypatch, capsys
         monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", PRICED)
 
     def __call__(self, *arguments: str, text: str | bytes = "") -> Done:
         data = text.encode() if isinstance(text, str) else text

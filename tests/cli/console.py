@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli.calls import PRICED
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,6 +54,8 @@ class Shell:
             "PATH": f"{pycupel.parent}:{os.environ['PATH']}",
             "PYTHONUTF8": "1",
             "COLUMNS": "80",
+            # Prices grow old.
+            "SOURCE_DATE_EPOCH": PRICED,
         }
 
     def run(self, command: str, *, text: str = "") -> subprocess.CompletedProcess[str]:

@@ -180,6 +180,7 @@ def test_sigterm_is_left_alone_outside_of_the_main_thread_and_after_the_job(log:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.posix
 def test_sigterm_interrupts_the_job(log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def terminated(output: Output, part: ChunkResult) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -202,6 +203,7 @@ def test_a_damaged_output_is_a_message_and_no_traceback(damaged: str, call: Call
     assert "is damaged" in done.err
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 def test_a_full_disk_is_a_message_with_the_file(call: Call, log: str, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -19,7 +19,7 @@ from tests.cli.console import ROOT, Shell, steps_of, text_of
 BLOCK = re.compile(r"^```console\n(\$ pycupel .*?)^```\n", re.MULTILINE | re.DOTALL)
 PAGES = [
     page
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     if BLOCK.search(page.read_text("utf-8"))
 ]
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pycupel.cli import main
+from pycupel.replay.misses import CAUSES
 from tests.cli.calls import Call
-from tests.replay.sessions import REQUESTS, ROLLOUT, lines
+from tests.replay.sessions import REQUESTS, ROLLOUT, lines, planted_rows
+from tests.replay.test_misses import transcript
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
 
 
 @pytest.fixture
-def session(call: Call, tmp_path: Path) -> str:
+def session(tmp_path: Path) -> str:
     path = tmp_path / "session.jsonl"
-    path.write_text(call("demo", "transcript").out, encoding="utf-8")
+    path.write_text("\n".join(planted_rows()), encoding="utf-8")
     return str(path)
 
 
@@ -184,7 +189,7 @@ def test_replay_skips_files_without_a_conversation(call: Call, session: str, tmp
 def test_baselines_are_found_in_any_spelling(call: Call, session: str) -> None:
     assert "Newest_First" in call("replay", session, "-b", "12000", "-p", "Newest_First").out
     done = call("replay", session, "-b", "12000", "-p", "newest")
-    hint = "Besides presets, you can name the baselines newest-first and as-logged."
+    hint = "Besides presets: newest-first, as-logged, clear-tool-uses, truncation-auto."
     assert done.err.splitlines()[1] == f"  {hint}"
 
 
@@ -232,8 +237,8 @@ def test_a_message_that_cannot_be_read_names_its_file(call: Call, session: str) 
 def test_the_legend_is_wrapped(call: Call, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     lines = call("replay", session, "-b", "12000", "--counter", "estimator", "-p", "chat").out.splitlines()
-    start = lines.index("refused  calls that the provider would have rejected, or")
-    assert lines[start + 1] == "         that could not be sent"
+    start = lines.index("refused      calls that the provider would have rejected, or")
+    assert lines[start + 1] == "             that could not be sent"
     assert max(map(len, lines)) <= 60
     assert not any(line.endswith("...") for line in lines)
 
@@ -325,3 +330,157 @@ class TestTheGauge:
         text = path.read_text(encoding="utf-8")
         assert "The largest prompt used 76.6% of what the model takes." in text
         assert '"levels":[["budget",22967],["input limit",60000]]' in text
+
+
+def test_cache_misses_are_on_the_screen_the_page_and_in_json(call: Call) -> None:
+    text = "\n".join(transcript())
+    out = call("context", "-", "-p", "as-logged", text=text).out
+    assert "THE PROMPT CACHE was lost at 1 call, 10,000 tokens" in out
+    assert "     2  10,000  11,500  measured  expired" in out
+    [miss] = json.loads(call("context", "-", "--json", text=text).out)["cacheMisses"]
+    assert miss == {"call": 2, "cause": "expired", "tokens": 10_000, "cost": 11_500, "measured": True}
+    page = call("context", "-", "--html", "-", text=text).out
+    assert "The prompt cache was lost at 1 call, 10,000 tokens" in page
+    assert CAUSES["expired"] in page
+
+
+class TestWithoutAFile:
+    """The session is found: which one, `tests/replay/test_sessions.py` says."""
+
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+        monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+        monkeypatch.delenv("CI", raising=False)
+        return tmp_path / "claude/projects"
+
+    @pytest.fixture
+    def found(self, home: Path, session: str) -> Path:
+        home.mkdir(parents=True)
+        return Path(session).rename(home / "session.jsonl")
+
+    def test_stdin_is_read_if_it_is_no_terminal(self, call: Call, found: Path) -> None:
+        done = call("context", text='{"role": "user", "content": "Hello."}')
+        assert done.out.startswith("stdin: ")
+        assert str(found) not in done.err
+
+    @pytest.mark.unmeasured
+    def test_the_newest_can_be_asked_for(self, call: Call, found: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CI", "true")
+        done = call("context", "--newest", "-p", "as-logged")
+        assert done.err == f"pycupel: {found}\n"
+        assert "24 calls" in " ".join(done.out.split())
+
+    def test_a_folder_means_the_newest_in_it(self, call: Call, found: Path) -> None:
+        assert call("context", str(found.parent), "-p", "as-logged").err == f"pycupel: {found}\n"
+
+    def test_they_can_be_listed(self, call: Call, found: Path) -> None:
+        done = call("context", "--list")
+        assert done.out == f"2026-10-14 09:15  {found}\n"
+        assert done.err == "pycupel: 1 session, by the time (UTC) of the last row\n"
+        [document] = json.loads(call("context", str(found.parent), "--list", "--json").out)
+        assert document == {"time": "2026-10-14T09:15:40+00:00", "file": str(found)}
+
+    def test_nothing_may_be_there(self, call: Call, tmp_path: Path) -> None:
+        done = call("context", "--newest")
+        assert (done.code, done.err) == (
+            2,
+            "pycupel: the folders of Claude Code and Codex: no sessions (*.jsonl) found\n",
+        )
+        folder = tmp_path / "empty"
+        folder.mkdir()
+        assert call("context", str(folder)).err == f"pycupel: {folder}: no sessions (*.jsonl) found\n"
+
+    def test_at_a_terminal_it_is_found_but_not_in_ci(
+        self, call: Call, found: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        monkeypatch.setattr(sys, "stdin", Terminal())
+        assert main(["context", "-p", "as-logged"]) == 0
+        monkeypatch.setenv("CI", "1")
+        assert main(["context"]) == 2
+
+    def test_its_page_has_no_contents_unless_asked(self, call: Call, found: Path) -> None:
+        """A page may be shared, and nobody chose this file."""
+        bare = call("context", str(found.parent), "-p", "as-logged", "--html", "-").out
+        whole = call("context", str(found.parent), "-p", "as-logged", "--html", "-", "--text").out
+        named = call("context", str(found), "-p", "as-logged", "--html", "-").out
+        for text in ("src/checkout/payments/client.py", "query_logs", "pytest"):
+            assert text not in bare
+            assert text in whole
+        assert whole == named
+
+
+class TestMoney:
+    def rows(self, call: Call, *arguments: str, text: str = "") -> dict[str, tuple[int, float, bool]]:
+        found = json.loads(call("context", *arguments, "--json", text=text).out)["money"]
+        return {row["what"]: (row["tokens"], row["usd"], row["measured"]) for row in found["rows"]}
+
+    def test_what_was_counted_is_measured_and_policies_are_estimated(self, call: Call, session: str) -> None:
+        rows = self.rows(call, session, "-p", "as-logged", "-p", "chat")
+        calls = [each.get("message", {}).get("usage") for each in map(json.loads, planted_rows())]
+        written = sum(each["cache_creation_input_tokens"] for each in calls if each)
+        assert rows["cache write"][0] == written
+        assert rows["cache write"][1] == pytest.approx(written * 3.75e-6, abs=1e-6)
+        assert rows["together"][1] == pytest.approx(sum(usd for _, usd, _ in [*rows.values()][:4]), abs=1e-5)
+        assert {what: known for what, (_, _, known) in rows.items()} == {
+            **dict.fromkeys(("input", "cached", "cache write", "output", "together"), True),
+            **dict.fromkeys(("prompts with as-logged", "prompts with chat"), False),
+        }
+
+    def test_the_screen_and_the_page_have_it(self, call: Call, session: str) -> None:
+        out = call("context", session).out
+        assert "MONEY, in USD at the prices of claude-sonnet-4-5-20250929 on 2026-11-18\n" in out
+        assert "measured   together\n" in out
+        assert "estimated  prompts with chat\n" in out
+        assert "Prices: https://" in out
+        page = call("context", session, "--html", "-").out
+        assert "Money, in USD at the prices of claude-sonnet-4-5-20250929 on 2026-11-18" in page
+
+    def test_calls_of_other_models_are_paid_at_their_own_prices(self, call: Call) -> None:
+        """Issue: the amounts were said to be at the prices of the last model only."""
+        rows = [json.loads(row) for row in planted_rows()]
+        reply = next(row["message"] for row in rows if row["type"] == "assistant")
+        reply["model"] = "claude-haiku-4-5"
+        text = "\n".join(map(json.dumps, rows))
+        out = " ".join(call("context", "-", "-p", "as-logged", text=text).out.split())
+        assert "at the prices of claude-sonnet-4-5-20250929, claude-haiku-4-5 on 2026-11-18" in out
+        assert "estimated at the prices of claude-sonnet-4-5-20250929, without" in out
+        found = json.loads(call("context", "-", "--json", text=text).out)["money"]
+        assert found["otherModels"] == ["claude-haiku-4-5"]
+
+    def test_a_log_without_counts_is_estimated(self, call: Call) -> None:
+        request = {"model": "gpt-4o", "messages": [{"role": "user", "content": "word " * 500}]}
+        reply = {"role": "assistant", "content": "word " * 100}
+        text = json.dumps({**request, "messages": [*request["messages"], reply]})
+        rows = self.rows(call, "-", "-b", "5000", "--counter", "estimator", text=text)
+        assert rows["input"][1] == pytest.approx(rows["input"][0] * 2.5e-6, abs=1e-6)
+        assert rows["output"][1] == pytest.approx(rows["output"][0] * 10e-6, abs=1e-6)
+        assert not any(known for _, _, known in rows.values())
+
+    def test_an_unknown_model_has_no_money(self, call: Call) -> None:
+        for model in ({}, {"model": "mine"}):
+            text = json.dumps({**model, "messages": [{"role": "user", "content": "Hello."}]})
+            assert "MONEY" not in call("context", "-", text=text).out
+            assert json.loads(call("context", "-", "--json", text=text).out)["money"] is None
+
+    def test_prices_may_be_given(self, call: Call, session: str, tmp_path: Path) -> None:
+        prices = tmp_path / "prices.txt"
+        prices.write_text("claude-sonnet-4-5 1 1 1 1 2026-05-01 contract\n", encoding="utf-8")
+        done = call("context", session, "--prices", str(prices))
+        assert "Prices: contract." in done.out
+        assert "pycupel: the prices of claude-sonnet-4-5-20250929 were checked on 2026-05-01" in done.err
+        rows = self.rows(call, session, "--prices", str(prices))
+        assert rows["together"][1] == pytest.approx(rows["together"][0] / 1e6, abs=1e-5)
+        prices.write_text("claude-sonnet-4-5 1 1\n", encoding="utf-8")
+        done = call("context", session, "--prices", str(prices))
+        assert (done.code, done.out) == (2, "")
+        assert f"{prices}: line 1 must have a model" in done.err
+
+    def test_the_day_is_that_of_the_clock(self, call: Call, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("SOURCE_DATE_EPOCH")
+        monkeypatch.setattr("pycupel.cli.look.time", lambda: 1_795_000_000 + 181 * 86_400)
+        assert "were checked on 2026-11-18: --prices FILE has newer ones" in call("context", session).err

@@ -17,6 +17,7 @@ from pycupel.replay import describe
 from pycupel.web import State
 from tests.cli.calls import Call
 from tests.cli.console import Shell
+from tests.replay.sessions import planted_rows
 
 ITEMS = "\n".join(
     json.dumps({"content": f"item {i} \x1b[31m", "tokens": 5 + i, "priority": i * 7 % 5, "kind": "Memory"})
@@ -32,9 +33,9 @@ def items(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def session(call: Call, tmp_path: Path) -> str:
+def session(tmp_path: Path) -> str:
     path = tmp_path / "session.jsonl"
-    path.write_text(call("demo", "transcript").out, encoding="utf-8")
+    path.write_text("\n".join(planted_rows()), encoding="utf-8")
     return str(path)
 
 
@@ -65,7 +66,7 @@ def test_a_page_may_go_to_stdout_and_json_beside_it(call: Call, items: str, tmp_
     done = call("explain", items, "-b", "30", "--html", str(tmp_path / "a.html"), "--json")
     assert json.loads(done.out)["total_candidates"] == 8
     why = call("explain", items, "-b", "30", "--html", str(tmp_path / "b.html"), "--why", "1")
-    assert "item 1" in why.out
+    assert "item 0" in why.out
 
 
 def test_diff_writes_both_side_by_side_and_still_exits_1(call: Call, items: str, tmp_path: Path) -> None:
@@ -108,6 +109,37 @@ def test_replay_writes_its_table(call: Call, session: str, tmp_path: Path) -> No
     assert [bar[1] for bar in panels["Tokens sent"]["bars"]] == [each["tokens"] for each in policies]
     # A sum over policies, of which only one is used, would mean nothing.
     assert not panels["Tokens sent"]["shares"]
+    assert panels["Policies"]["alarms"] == [6, 7]
+
+
+def test_replay_charts_every_policy_call_by_call(call: Call, session: str, tmp_path: Path) -> None:
+    path = tmp_path / "replay.html"
+    call("replay", session, "-b", "12000", "-p", "newest-first", "-p", "clear-tool-uses", "--html", str(path))
+    data = data_of(path.read_text(encoding="utf-8"))
+    assert data["subtitle"] == "session.jsonl, claude-sonnet-4-5-20250929, window 200,000"
+    panels = {panel["title"]: panel for panel in data["panels"] if "title" in panel}
+    assert "Anthropic's context editing" in panels["Policies"]["note"]
+    chart = panels["newest-first: from call to call"]
+    assert len(chart["totals"]) == 24
+    # The cached part and the rest are the whole, at every call.
+    for n, total in enumerate(chart["totals"]):
+        assert sum(size for _, _, start, end, size in chart["bands"] if start <= n <= end) == total
+    assert {label for _, label in chart["marks"]} == {"refused"}
+    assert "cut" in {label for _, label in panels["clear-tool-uses: from call to call"]["marks"]}
+    assert chart["levels"] == [["budget", 12_000], ["input limit", 200_000]]
+    rows = panels["Call by call"]["rows"]
+    assert len(rows) == 24
+    assert rows[0][0] == 1
+    assert rows[0][1].startswith(f"{chart['totals'][0]:,} (0)")
+
+
+def test_replay_of_several_models_has_no_window(call: Call, tmp_path: Path) -> None:
+    for name in ("gpt-4o", "claude-sonnet-4-5"):
+        request = {"model": name, "messages": [{"role": "user", "content": "Hello"}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(request), encoding="utf-8")
+    paths = [str(path) for path in sorted(tmp_path.glob("*.json"))]
+    page = data_of(call("replay", *paths, "-b", "100", "--html", "-").out)
+    assert page["subtitle"] == "claude-sonnet-4-5.json, gpt-4o.json, claude-sonnet-4-5, gpt-4o, window unknown"
 
 
 class TestTheDoctor:

@@ -123,7 +123,9 @@ def test_strict_refuses_an_unknown_key(call: Call) -> None:
 @pytest.mark.parametrize("verb", ["select", "explain", "sweep", "context", "replay", "count", "trim", "lint"])
 def test_missing_files_and_directories_are_one_message(call: Call, tmp_path: Path, verb: str) -> None:
     budget = [] if verb in {"count", "lint"} else ["-b", "10"]
-    for path, problem in ((tmp_path / "nothing", "no such file or directory"), (tmp_path, "is a directory")):
+    # Of a folder, `context` shows the newest session.
+    folder = "no sessions (*.jsonl) found" if verb == "context" else "is a directory"
+    for path, problem in ((tmp_path / "nothing", "no such file or directory"), (tmp_path, folder)):
         done = call(verb, str(path), *budget)
         assert (done.code, done.err) == (2, f"pycupel: {path}: {problem}\n")
 
@@ -215,3 +217,15 @@ def test_a_system_prompt_that_is_none_is_an_error(call: Call, verb: tuple[str, .
         "",
         "pycupel: stdin: record 1: the system prompt must be a string, blocks or a message, not 5 (int)\n",
     )
+
+
+@pytest.mark.parametrize("verb", ["context", "replay"])
+@pytest.mark.parametrize("system", [5, True, 0.5])
+def test_a_logged_request_with_such_a_system_prompt_is_skipped(call: Call, verb: str, system: object) -> None:
+    """It was a traceback, too."""
+    sound = {"model": "gpt-5", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    lines = [json.dumps(each) for each in (sound, {**sound, "system": system})]
+    budget = ("-b", "100") if verb == "replay" else ()
+    assert call(verb, "-", *budget, text="\n".join(lines)) == call(verb, "-", *budget, text=lines[0])
+    done = call(verb, "-", *budget, text=lines[1])
+    assert (done.code, done.out) == (2, "")

@@ -9,20 +9,24 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pycupel import KindScorer, Policy
-from pycupel.cli import exits, look, main, output
+from pycupel.cli import exits, main, output
 from pycupel.cli.output import Screen, visible
 from pycupel.policies import parse_policy, policy_to_dict
 from tests.cli.calls import Call
 from tests.cli.console import Shell
+
+pytestmark = pytest.mark.posix
 
 
 class Terminal(io.StringIO):
@@ -34,8 +38,12 @@ class Encoded(Terminal):
     encoding = "utf-8"
 
 
+class Unencoded(Terminal):
+    encoding = "no such encoding"
+
+
 def screen_for(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **environment: str) -> Screen:
-    for name in ("NO_COLOR", "TERM", "COLUMNS"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -50,13 +58,24 @@ def screen_for(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **environme
         (Terminal(), {"NO_COLOR": "1"}, False),
         (Terminal(), {"NO_COLOR": ""}, True),
         (Terminal(), {"TERM": "dumb"}, False),
+        (Terminal(), {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
         (io.StringIO(), {}, False),
+        (io.StringIO(), {"FORCE_COLOR": "1"}, True),
+        (io.StringIO(), {"FORCE_COLOR": "0"}, False),
+        (io.StringIO(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (Unencoded(), {"FORCE_COLOR": "1"}, False),
     ],
 )
 def test_colours(
     monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, environment: dict[str, str], color: bool
 ) -> None:
     assert screen_for(monkeypatch, stream, **environment).color is color
+
+
+@pytest.mark.parametrize(("given", "color"), [("always", True), ("never", False)])
+def test_an_option_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch, given: str, color: bool) -> None:
+    screen_for(monkeypatch, Terminal(), NO_COLOR="1" if color else "")
+    assert Screen.of_process(color=given).color is color
 
 
 @pytest.mark.parametrize(("columns", "width"), [("100", 100), ("7", 40), ("0", 80), ("x", 80)])
@@ -98,23 +117,85 @@ def test_what_a_terminal_might_interpret_is_shown(text: str, shown: str) -> None
     assert visible("a\r\n\tb \x1b \u202e", laid_out=True) == "a\r\n\tb \\x1b \\u202e", "a table lays out its words"
 
 
-def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    err = Terminal()
-    with look.progress_bar(Screen(io.StringIO(), err)) as show:
-        show(1, 2)
-        assert err.getvalue().rstrip(" ") == f"\rreplaying 1 of 2 calls {'#' * 15}"
+class Clock:
+    """Stands in for the clock of the screen."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(output, "perf_counter", lambda: self.now)
+
+
+def test_progress_begins_after_a_second_and_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, err = Clock(monkeypatch), Terminal()
+    with Screen(io.StringIO(), err).progress_of("calls:") as show:
+        clock.now = 0.9
+        show(1, 4)
+        assert err.getvalue() == ""
+        clock.now = 2.0
+        show(2, 4)
+        assert err.getvalue().rstrip(" ") == f"\rcalls: 2 of 4 {'#' * 12} 2 s left"
+        clock.now = 2.05
+        show(3, 4)
+        assert "3 of 4" not in err.getvalue(), "no more often than ten times a second"
+        clock.now = 3.0
+        show(3, 0)
+        assert err.getvalue().rstrip(" ").endswith("\rcalls: 3"), "the total may be unknown"
     assert err.getvalue().endswith(" \r")
-    for screen in (Screen(io.StringIO(), io.StringIO()), Screen(io.StringIO(), err, quiet=True)):
-        before = err.getvalue()
-        with look.progress_bar(screen) as show:
-            show(1, 2)
-        assert err.getvalue() == before
 
 
-def test_an_error_does_not_follow_the_progress_bar_on_its_line() -> None:
+def test_in_a_log_progress_is_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, err = Clock(monkeypatch), io.StringIO()
+    with Screen(io.StringIO(), err).progress_of("calls:") as show:
+        for clock.now in (30.0, 61.0, 90.0, 122.0):
+            show(int(clock.now), 244)
+    assert err.getvalue() == "pycupel: calls: 61 of 244 183 s left\npycupel: calls: 122 of 244 122 s left\n"
+
+
+def test_what_is_quick_or_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, err = Clock(monkeypatch), Terminal()
+    with Screen(io.StringIO(), err).progress_of("calls:") as show:
+        show(1, 1)
+    with Screen(io.StringIO(), err, quiet=True).progress_of("calls:") as show:
+        clock.now = 5.0
+        show(1, 2)
+    with Screen(io.StringIO(), err).busy("selecting"):
+        pass
+    assert err.getvalue() == ""
+
+
+def test_what_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, err = Clock(monkeypatch), Terminal()
+    timer = threading.Timer
+    monkeypatch.setattr("threading.Timer", lambda _, run, arguments: timer(0.0, run, arguments))
+    with Screen(io.StringIO(), err).busy("selecting from 3 items"):
+        while not err.getvalue():
+            time.sleep(0.001)
+        clock.now = 1.5
+    assert err.getvalue().startswith("\rselecting from 3 items ...")
+    assert err.getvalue().endswith(" \r")
+
+
+def test_reading_shows_its_progress(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bytes of a file; of stdin and of compressed files, nobody knows the size."""
+    notes, ticks = list[str](), count(0, 61)
+    monkeypatch.setattr(output, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(Screen, "note", lambda _, text: notes.append(text))
+    rows = '{"content": "a", "tokens": 1}\n' * 2
+    path = tmp_path / "items.jsonl"
+    path.write_text(rows, encoding="utf-8")
+    for arguments, text, expected in (
+        ([str(path)], "", f"bytes of {path} read: 60 of 60 0 s left"),
+        (["-"], rows, "lines of stdin read: 1"),
+    ):
+        call("select", *arguments, "-b", "5", text=text)
+        assert expected in notes
+
+
+def test_an_error_does_not_follow_the_progress_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is the bar longer than a line, which could not be replaced."""
-    err = Terminal()
-    with suppress(ZeroDivisionError), look.progress_bar(Screen(io.StringIO(), err, width=40)) as show:
+    clock, err = Clock(monkeypatch), Terminal()
+    with suppress(ZeroDivisionError), Screen(io.StringIO(), err, width=40).progress_of("calls:") as show:
+        clock.now = 5.0
         show(1, 1)
         raise ZeroDivisionError
     assert [len(line) for line in err.getvalue().split("\r")] == [0, 39, 39, 0]
@@ -249,6 +330,29 @@ def test_an_interrupt_is_no_traceback(shell: Shell) -> None:
     assert err == ""
 
 
+HANGING_SCORER = """
+import os
+from dataclasses import dataclass
+from multiprocessing import current_process
+from signal import SIG_BLOCK, SIGINT, SIGTERM, pthread_sigmask
+from threading import Event
+
+# The first worker that is started never ends this import.
+if current_process().name.endswith("-1"):
+    with open("importing.tmp", "w") as file:
+        file.write(f"held: {pthread_sigmask(SIG_BLOCK, ()) >= {SIGINT, SIGTERM}}")
+    os.rename("importing.tmp", "importing")
+    Event().wait()
+
+@dataclass(frozen=True)
+class HangingScorer:
+    def score(self, item, all_items):
+        if item.content == "hang":
+            Event().wait()
+        return 0.5
+"""
+
+
 @pytest.mark.parametrize(
     ("interrupt", "sent"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGTERM)]
 )
@@ -257,24 +361,34 @@ def test_an_interrupted_batch_is_no_traceback_of_its_workers(
 ) -> None:
     """As in a terminal, where Ctrl-C goes to all processes, and as from a supervisor, which sends SIGTERM.
 
-    The pipe that is read until its end is that of the workers, too, so all of them have ended.
+    One worker is still importing, so interrupts are held; the other one has done a chunk and hangs in the next. The
+    pipe that is read until its end is that of the workers, too, so all of them have ended.
     """
-    requests = shell.run("pycupel demo requests").stdout
-    (shell.directory / "requests.jsonl").write_text(requests * 2_000, encoding="utf-8")
+    directory = shell.directory
+    (directory / "hanging.py").write_text(HANGING_SCORER, encoding="utf-8")
+    (directory / "hanging-1.dist-info").mkdir()
+    (directory / "hanging-1.dist-info" / "entry_points.txt").write_text(
+        "[pycupel.scorers]\nhanging = hanging:HangingScorer\n", encoding="utf-8"
+    )
+    (directory / "hanging.toml").write_text('scorers = [{type = "hanging"}]\n', encoding="utf-8")
+    rows = [{"items": [{"content": content, "tokens": 1}], "budget": 9} for content in ("quick", "hang")]
+    (directory / "requests.jsonl").write_text("".join(f"{json.dumps(row)}\n" * 500 for row in rows), encoding="utf-8")
+    batch = ["batch", "requests.jsonl", "-p", "hanging.toml", "-o", "out", "--workers", "2"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "pycupel", "batch", "requests.jsonl", "-o", "out", "--workers", "2"],
-        cwd=shell.directory,
-        env=shell.environment,
+        [sys.executable, "-m", "pycupel", *batch],
+        cwd=directory,
+        env={**shell.environment, "PYTHONPATH": str(directory)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    while not (shell.directory / "out" / "part-000000.jsonl").exists():
+    while not ((directory / "importing").exists() and (directory / "out" / "part-000000.jsonl").exists()):
         assert process.poll() is None
         time.sleep(0.01)
     interrupt(process.pid, sent)
     out, err = process.communicate(timeout=60)
+    assert (directory / "importing").read_text(encoding="utf-8") == "held: True"
     assert (process.returncode, out, err) == (130, "", "pycupel: interrupted; use --resume to continue\n")
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from runpy import run_module
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 from pycupel.cli import VERBS
 from pycupel.cli.parsers import load_verb, verb_parser
 from pycupel.messages import count_messages
+from pycupel.registry import SCORERS
 from tests.cli.calls import Call
 
 ITEMS = "\n".join(
@@ -52,11 +56,11 @@ def test_the_package_is_the_same_program(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("sys.argv", ["pycupel", "--version"])
     with pytest.raises(SystemExit, match="0"):
         run_module("pycupel", run_name="__main__")
-    assert capsys.readouterr().out == "pycupel 0.1.0\n"
+    assert capsys.readouterr().out == "pycupel 1.0.0\n"
 
 
 def test_version(call: Call) -> None:
-    assert call("--version")[:2] == (0, "pycupel 0.1.0\n")
+    assert call("--version")[:2] == (0, "pycupel 1.0.0\n")
 
 
 def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
@@ -116,7 +120,7 @@ def test_no_verb_is_wrong_and_shows_the_help(call: Call) -> None:
         ),
         (
             ["select", "x", "-b", "50%", "--window", "8k"],
-            "argument --window: must be a whole number, not '8k'\n  pycupel select --help lists its arguments",
+            "argument --window: must be a whole number above 0, not '8k'\n  pycupel select --help lists its arguments",
         ),
         (
             ["replay", "x", "-b", "1", "--cache-read", "x"],
@@ -205,7 +209,8 @@ def test_budgets(call: Call, items: str, budget: list[str], tokens: int) -> None
         (["101%", "--window", "9"], "a share of the window must be above 0% and at most 100%, not 101%"),
         (["10%"], "a budget in percent needs --window N or --model NAME"),
         (["10%", "--window", "9" * 400], "the window is too large for a budget in percent"),
-        (["10%", "--window", "-9"], "the window must be 0 or more, not -9"),
+        (["10%", "--window", "-9"], "argument --window: must be a whole number above 0, not '-9'"),
+        (["10%", "--window", "0"], "argument --window: must be a whole number above 0, not '0'"),
         (["8K"], "the budget must be a number of tokens or a share like 50%, not '8K'; did you mean 8000?"),
         (["10%", "--model", "gpt-4p"], "unknown model 'gpt-4p'; did you mean 'gpt-4'?"),
     ],
@@ -277,7 +282,9 @@ def test_explain_as_json_is_a_report(call: Call, items: str) -> None:
 def test_explain_one_item(call: Call, items: str) -> None:
     by_start = call("explain", items, "-b", "9", "--why", "red p", "-q", "blue").out
     assert by_start.startswith("red pump\n  Message of 3 tokens, left out")
-    assert call("explain", items, "-b", "9", "--why", "0", "-q", "blue").out == by_start
+    # The number that the report gives it, after those of the two selected items.
+    assert " 3  Message" in call("explain", items, "-b", "9", "-q", "blue").out
+    assert call("explain", items, "-b", "9", "--why", "3", "-q", "blue").out == by_start
     umlauts = call("explain", "-", "-b", "9", "--why", "Gr", text='{"content": "Größe", "tokens": 3}').out
     assert umlauts.startswith("Größe\n")
     done = call("explain", items, "-b", "9", "--why", "red")
@@ -285,13 +292,15 @@ def test_explain_one_item(call: Call, items: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "included", "reason"), [("0", False, {"reason": "BudgetExceeded"}), ("2", True, "Scored")]
+    ("number", "included", "reason"), [("3", False, {"reason": "BudgetExceeded"}), ("2", True, "Scored")]
 )
-def test_explain_one_item_as_json(call: Call, items: str, index: str, included: bool, reason: object) -> None:
-    found = json.loads(call("explain", items, "-b", "9", "--why", index, "--json").out)
+def test_explain_one_item_as_json(call: Call, items: str, number: str, included: bool, reason: object) -> None:
+    found = json.loads(call("explain", items, "-b", "9", "--why", number, "--json").out)
     assert found["included"] is included
     assert found["reason"] == reason or found["reason"]["reason"] == "BudgetExceeded"
-    assert found["item"]["content"] == json.loads(ITEMS.splitlines()[int(index)])["content"]
+    report = json.loads(call("explain", items, "-b", "9", "--json").out)
+    entries = [*report["included"], *report["excluded"]]
+    assert found["item"] == entries[int(number) - 1]["item"]
     assert len(found["parts"]) == 3
 
 
@@ -303,7 +312,7 @@ def test_explain_says_what_was_asked(call: Call, items: str) -> None:
     expected = f"{items}, policy debugging, query 'z\\x1b x z\\x1b x"
     assert "".join(asked.split()).startswith("".join(expected.split()))
     assert asked.endswith("...'\n2 of 3")
-    found = json.loads(call("explain", items, "-b", "9", "--why", "0", "--json", "-q", "pump").out)
+    found = json.loads(call("explain", items, "-b", "9", "--why", "1", "--json", "-q", "pump").out)
     assert (found["file"], found["policy"], found["query"]) == (items, "chat", "pump")
 
 
@@ -335,7 +344,13 @@ def test_explain_explains_an_item_of_a_stored_report(call: Call, stored: str) ->
     assert call("explain", "-", "--why", "red p", text=stored).out.startswith(
         "red pump\n  Message of 3 tokens, left out"
     )
-    assert call("explain", "-", "--why", "0", text=stored).err == "pycupel: no content starts with '0'\n"
+    assert call("explain", "-", "--why", "x", text=stored).err == "pycupel: no content starts with 'x'\n"
+    assert (
+        call("explain", "-", "--why", "3", text=stored).out == call("explain", "-", "--why", "red p", text=stored).out
+    )
+    for number in ("0", "4"):
+        done = call("explain", "-", "--why", number, text=stored)
+        assert (done.code, done.err) == (2, f"pycupel: there is no item {number}: the report has 3\n")
     found = json.loads(call("explain", "-", "--why", "red p", "--json", text=stored).out)
     assert (found["file"], found["policy"], found["minBudget"]) == ("stdin", None, None)
 
@@ -359,7 +374,40 @@ def test_sweep(call: Call, items: str) -> None:
     points = json.loads(call("sweep", items, "-b", "3:9:3", "--json").out)
     assert [(point["budget"], point["items"]) for point in points] == [(3, 1), (6, 1), (9, 2)]
     out = call("sweep", items, "-b", "50%,100%", "--window", "12").out
-    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["6", "1", "5"], ["12", "3", "12"]]
+    rows = [line.split()[:3] for line in out.splitlines()[2:] if line.split()[0] not in "+-"]
+    assert rows == [["6", "1", "5"], ["12", "3", "12"]]
+
+
+def test_sweep_takes_ten_steps_up_to_everything(call: Call, items: str) -> None:
+    points = json.loads(call("sweep", items, "--json").out)
+    assert [point["budget"] for point in points] == [2, 3, 4, 5, 6, 8, 9, 10, 11, 12]
+    assert points[-1]["tokens"] == 12
+    many = "\n".join(f'{{"content": "item {n}", "tokens": 7}}' for n in range(30))
+    assert [point["budget"] for point in json.loads(call("sweep", "-", "--json", text=many).out)] == [
+        *range(21, 211, 21)
+    ]
+    [only] = json.loads(call("sweep", "-", "--json", text='{"content": "a", "tokens": 0}').out)
+    assert only["budget"] == 0
+
+
+def test_sweep_says_what_enters_and_leaves(call: Call) -> None:
+    large = '{"content": "large", "tokens": 6, "futureRelevanceHint": 1.0}'
+    small = '{"content": "small", "tokens": 3, "futureRelevanceHint": 0.5}'
+    arguments = ("sweep", "-", "-b", "3,6,9", "-p", "rag")
+    out = call(*arguments, text=f"{large}\n{small}").out.splitlines()
+    assert out[0] == "3 budgets, with what enters (+) and leaves (-) of 2 items"
+    assert [line.strip() for line in out if line.startswith("    ") and line.split()[0] in "+-"] == [
+        "+ 1: small",
+        "+ 1: large",
+        "- 1: small",
+        "+ 1: small",
+    ]
+    points = json.loads(call(*arguments, "--json", text=f"{large}\n{small}").out)
+    assert [(point["enters"], point["leaves"]) for point in points] == [
+        ([1], []),
+        ([0], [1]),
+        ([1], []),
+    ]
 
 
 @pytest.mark.parametrize("budgets", ["1:2", "9:1:1", "1:9:0", "1:9999:1", "1:2:3:4"])
@@ -419,10 +467,10 @@ def test_trim_shortens_results_before_it_drops_them(call: Call) -> None:
         messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": f"line of log {n}\n" * 200})
     arguments = ("trim", "-", "-b", "5000", "--counter", "estimator", "-p")
     dropped, shortened = (
-        json.loads(call(*arguments, policy, text=json.dumps(messages)).out) for policy in ("chat", "chat+shorten")
+        json.loads(call(*arguments, policy, text=json.dumps(messages)).out) for policy in ("chat+drop", "chat")
     )
     assert len(dropped) < len(shortened) == len(messages)
-    assert "unknown preset 'chta'" in call(*arguments, "chta+shorten", text="[]").err
+    assert "unknown preset 'chta'" in call(*arguments, "chta+drop", text="[]").err
 
 
 def test_a_share_is_one_of_the_window_of_the_model_in_the_file(call: Call, tmp_path: Path) -> None:
@@ -480,15 +528,18 @@ def test_trim_refuses_a_wrong_budget_before_it_reads(call: Call) -> None:
 def test_trim_exits_3_if_what_must_stay_does_not_fit(call: Call) -> None:
     done = call("trim", "-", "-b", "1", text='[{"role": "user", "content": "a long question"}]')
     assert (done.code, done.out) == (3, "")
-    assert "Raise the budget" in done.err
+    assert "Raise -b, or shorten" in done.err
+    system = json.dumps({"system": "word " * 90, "messages": [{"role": "user", "content": "a"}]})
+    assert "Raise -b, or shorten the system prompt." in call("trim", "-", "-b", "20", text=system).err
 
 
 def test_trim_gives_no_hints_at_arguments_that_it_does_not_have(call: Call) -> None:
     messages = json.loads(call("demo", "messages").out)
     done = call("trim", "-", "-b", "100", text=json.dumps(messages))
     assert done.code == 3
-    assert "Raise the budget" in done.err
+    assert "Raise -b, or shorten" in done.err
     assert "too_large" not in done.err
+    assert "pin less" not in done.err
 
 
 def test_trim_counts_what_stands_beside_the_messages(call: Call) -> None:
@@ -665,9 +716,13 @@ def test_an_error_about_a_message_names_the_file(call: Call, items: str, tmp_pat
 
 def test_count_adds_up(call: Call, items: str, tmp_path: Path) -> None:
     done = call("count", items, items.replace("items.jsonl", ".") + "/items.jsonl", "--counter", "o200k_base")
-    assert done.out.splitlines()[-1].split() == ["22", "total"] or "total" in done.out.splitlines()[-1]
-    assert "pycupel: counted by o200k_base" in done.err
-    assert "an estimate" not in done.err
+    first, second, total = [line.split() for line in done.out.splitlines()[1:]]
+    assert first[:3] == second[:3] == ["11", "3", "items"]
+    assert total == ["22", "total"]
+    one, other, counted = done.err.splitlines()
+    assert one == f"pycupel: {items}: counted from the contents; the items themselves say 12"
+    assert other.endswith("items.jsonl: counted from the contents; the items themselves say 12")
+    assert re.fullmatch(r"pycupel: counted by o200k_base \((?:splintr-rs|tiktoken) [\d.]+\)", counted)
     assert len(call("count", items, items).out.splitlines()) == 4
     assert "an estimate" in call("count", items, "--counter", "estimator").err
 
@@ -732,6 +787,10 @@ def test_completion_knows_verbs_options_and_names(call: Call) -> None:
     assert f'words="{" ".join(VERBS)} --help --version"' in bash
     assert "context) words=" in bash
     assert '--policy) words="chat code-review' in bash
+    fish = call("completion", "fish").out
+    assert f"-n __fish_use_subcommand -xa '{' '.join(VERBS)}'" in fish
+    assert "-s p -l policy -xa 'chat code-review" in fish
+    assert "'__fish_seen_subcommand_from context' -a '" in fish
     assert call("completion", "zsh").out == (
         "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n" + bash
     )
@@ -740,12 +799,13 @@ def test_completion_knows_verbs_options_and_names(call: Call) -> None:
 def test_demo(call: Call) -> None:
     out = call("demo").out
     assert "TRY NEXT" in out
+    assert len(out.splitlines()) <= 36, "a screen of 24 lines, and a half"
     assert max(map(len, out.splitlines())) <= 80
     assert len(call("demo", "items").out.splitlines()) == 45
     history = json.loads(call("demo", "messages").out)
     assert call("lint", "-", text=json.dumps(history)).code == 0
     assert len(call("demo", "requests").out.splitlines()) == 9
-    assert len(call("demo", "transcript").out.splitlines()) == 48
+    assert len(call("demo", "transcript").out.splitlines()) == 132
 
 
 def test_the_demonstration_fits_a_narrow_terminal(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -807,3 +867,52 @@ def test_count_takes_a_model(call: Call) -> None:
         assert "cl100k_base" in counters[1]
         assert counters[0] != counters[1]
         assert "estimator" in counters[2]
+
+
+class TestImport:
+    """`--import MODULE`: strategies that a module of the user registers."""
+
+    POLICY = '{"scorers": [{"type": "%s"}], "slicerType": "greedy"}'
+
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+        yield
+        for name in ("my_scorers", "my_broken"):
+            sys.modules.pop(name, None)
+        # The registry has no way to forget a name, except where it keeps them.
+        registered: Any = SCORERS
+        registered._names.pop("shortestfirst", None)
+        registered._entries.pop("shortestfirst", None)
+
+    def test_its_strategies_can_be_named(self, call: Call, items: str, tmp_path: Path) -> None:
+        (tmp_path / "my_scorers.py").write_text(
+            "from pycupel.registry import SCORERS\n"
+            "class ShortestFirst:\n"
+            "    def score(self, item, all_items):\n"
+            "        return -item.tokens\n"
+            "SCORERS.register('shortestFirst', ShortestFirst)\n",
+            encoding="utf-8",
+        )
+        (tmp_path / "own.json").write_text(self.POLICY % "shortestFirst", encoding="utf-8")
+        done = call("select", items, "-b", "5", "-p", "own.json")
+        assert done.code == 2
+        assert "pass --import MODULE to the command line" in done.err
+        assert "entry point in pycupel.scorers" in done.err
+        for _ in range(2):
+            assert call("select", items, "-b", "5", "-p", "own.json", "--import", "my_scorers").code == 0
+
+    def test_a_misspelt_one_is_corrected_instead(self, call: Call, items: str, tmp_path: Path) -> None:
+        (tmp_path / "own.json").write_text(self.POLICY % "recensy", encoding="utf-8")
+        assert "--import" not in call("select", items, "-b", "5", "-p", "own.json").err
+
+    def test_a_module_that_is_missing_is_a_mistake(self, call: Call, items: str, tmp_path: Path) -> None:
+        done = call("select", items, "-b", "5", "--import", "no_such.thing")
+        assert (done.code, done.err) == (
+            2,
+            "pycupel: --import no_such.thing: there is no such module here or among the installed ones\n",
+        )
+        (tmp_path / "my_broken.py").write_text("import no_such_either", encoding="utf-8")
+        with pytest.raises(ModuleNotFoundError, match="no_such_either"):
+            call("select", items, "-b", "5", "--import", "my_broken")

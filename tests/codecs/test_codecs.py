@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from pycupel import wire as documents
 from pycupel.codecs.base import (
     FINITE,
     FLAG,
@@ -27,7 +28,6 @@ from pycupel.codecs.base import (
 )
 from pycupel.codecs.records import OPTIONAL, Field, Record, camel, snake
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.wire import documents
 from tests.wire.samples import EVERYTHING, REPORT_DOCUMENT
 
 STOP = Context()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pycupel import conformance
-from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, run_suite, suite as suite_module
+from pycupel.conformance import SPECIFICATION, SuiteResult, VectorResult, check as suite_module, run_suite
 from pycupel.diagnostics import Filtered, QuotaCapExceeded, QuotaRequireDisplaced, ScoredTooLow
 from pycupel.errors import InvalidArgumentError
 from tests.conformance.passing_vectors import RIGHT, WRONG
@@ -404,6 +404,7 @@ def test_a_list_of_tests_is_a_failure(tmp_path: Path) -> None:
     assert result.name == "a.toml"
 
 
+@pytest.mark.posix
 def test_a_required_vector_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "required" / "folder.toml").mkdir(parents=True)
     (tmp_path / "required" / "dangling.toml").symlink_to(tmp_path / "nowhere.toml")

@@ -228,7 +228,7 @@ def test_a_collector_belongs_to_the_call() -> None:
 @pytest.mark.proves("S-DG-02")
 def test_runs_at_the_same_time_have_collectors_of_their_own() -> None:
     """Ownership Model: one pipeline, two runs that wait for each other, and two levels of detail."""
-    meeting = threading.Barrier(2, timeout=10)
+    meeting = threading.Barrier(2, timeout=60)
 
     class Waiting:
         def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
@@ -280,7 +280,7 @@ def test_the_duration_of_a_stage_is_measured() -> None:
     durations = {event.stage: event.duration_ms for event in collector.events if event.message is None}
     assert 39.0 <= durations[PipelineStage.SCORE] <= elapsed
     assert sum(durations.values()) <= elapsed
-    assert all(0.0 < duration < 1_000 for duration in durations.values())
+    assert all(duration > 0.0 for duration in durations.values())
 
 
 @pytest.mark.proves("S-TC-02")

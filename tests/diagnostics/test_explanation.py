@@ -27,7 +27,7 @@ from pycupel import (
     select,
     select_messages,
 )
-from pycupel.analytics import find_min_budget_for
+from pycupel.analytics import find_min_budget_for, get_marginal_items, sweep_budgets
 from pycupel.diagnostics import (
     BudgetExceeded,
     Deduplicated,
@@ -41,6 +41,7 @@ from pycupel.diagnostics import (
     ScorePart,
 )
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages import to_items
 from pycupel.wire import dumps, loads
 from tests.model.numbers import IndexOnly
 
@@ -444,10 +445,21 @@ def test_the_report_of_a_history_tries_no_pipeline() -> None:
     left_out = report.excluded[0].item
     assert report.why(left_out).min_budget is None
     items = [*report.items, *(each.item for each in report.excluded)]
-    for call in (report.why, lambda _, **options: report.to_html(**options)):
+    stored = loads(SelectionReport, dumps(report))
+    for refused in (
+        lambda: report.why(left_out, pipeline="chat", items=items),
+        lambda: report.to_html(pipeline="chat", items=items),
+        lambda: stored.why(left_out.content, pipeline="chat", items=items),
+        lambda: find_min_budget_for("chat", items, left_out, 5_000),
+        lambda: get_marginal_items("chat", items, 900, 100),
+        lambda: sweep_budgets("chat", items, [900]),
+    ):
         with pytest.raises(InvalidArgumentError, match="call select_messages with another budget instead"):
-            call(left_out, pipeline="chat", items=items)
+            refused()
     assert report.to_html().startswith("<!doctype html>")
+    # Items for a pipeline of one's own are selected item by item.
+    own = to_items([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}], counter=len)
+    assert find_min_budget_for("chat", own, own[0], 100) == own[0].tokens + own[1].tokens
 
 
 def test_scores_of_documents_beside_a_history_name_a_public_scorer() -> None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import select_messages, to_items
+from pycupel.messages import Shorten, select_messages, to_items
 from pycupel.messages.options import ProviderName
-from tests.messages.histories import PROVIDERS, Message, author, break_history
+from pycupel.model.budget import ModelLimits
+from pycupel.policies import CHAT
+from tests.messages.histories import PROVIDERS, Message, author, break_history, compact
 from tests.messages.independent import rejected_as_sent
 
 # How many budgets each history is trimmed to.
@@ -29,6 +33,8 @@ def trims(provider: ProviderName, count: int, seed: int, deadline: float = float
         messages = author(provider, random)
         for _ in range(random.choice((0, 0, 1, 3))):
             break_history(random, messages)
+        if random.random() < 0.25:
+            compact(provider, random, messages)
         items = to_items(messages, provider, counter=len)
         must, size = (sum(item.tokens for item in items if item.pinned or every) for every in (False, True))
         for _ in range(min(BUDGETS, count - made)):
@@ -40,15 +46,21 @@ def trims(provider: ProviderName, count: int, seed: int, deadline: float = float
 
 def trim(provider: ProviderName, messages: list[Message], budget: int, random: Random) -> bool:
     """Trim once, and check what is sent. Returns whether something was dropped to make it fit."""
-    options = random.choice(({}, {}, {"unit": "turn"}, {"shorten": "results", "keep": 1}, {"stable": False}))
+    options: dict[str, Any] = random.choice(({}, {}, {"unit": "turn"}, {"shorten": Shorten(keep=1)}, {"stable": False}))
+    options |= random.choice(({}, {"too_large": "shorten"}, {"too_large": "drop"}))
+    given = budget
+    if random.random() < 0.25:
+        # The model takes less than the caller allows.
+        given, limits = 3 * budget, ModelLimits(4 * budget + 1, max(1, budget), None)
+        options |= {"model": "limited", "policy": replace(CHAT, models={"limited": limits})}
     try:
-        selection = select_messages(messages, budget, provider=provider, counter=len, **options)
+        selection = select_messages(messages, given, provider=provider, counter=len, **options)
     except (UnitTooLargeError, InvalidArgumentError):
         # What must stay does not fit, or nothing is whole.
         return False
     problem = rejected_as_sent(provider, selection.messages)
     assert problem is None, f"{provider}, {budget} tokens, {options}: {problem}\n{messages}"
-    assert selection.total_tokens <= budget
+    assert selection.total_tokens <= budget, (provider, options)
     return bool(selection.dropped)
 
 

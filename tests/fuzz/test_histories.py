@@ -27,7 +27,35 @@ def test_no_trim_is_invalid(provider: ProviderName) -> None:
         ("interactions", [{"type": "function_result", "call_id": "a"}]),
         ("responses", [{"type": "reasoning"}, {"role": "user"}]),
         ("responses", [{"type": "function_call", "call_id": "a"}, {"role": "user"}]),
+        (
+            "responses",
+            [{"type": "function_call", "call_id": "a"}, *[{"type": "function_call_output", "call_id": "a"}] * 2],
+        ),
+        ("anthropic", [{"role": "user", "content": " "}]),
+        (
+            "gemini",
+            [
+                {"role": "user", "parts": [{"text": "a"}]},
+                {"role": "model", "parts": [{"text": "b"}]},
+                {"role": "model", "parts": [{"function_call": {"name": "f"}}]},
+            ],
+        ),
+        (
+            "converse",
+            [
+                {"role": "user", "content": [{"text": "a"}]},
+                {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a"}}]},
+                {"role": "user", "content": [{"toolResult": {"toolUseId": "a"}}]},
+                {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a"}}]},
+            ],
+        ),
     ],
 )
 def test_the_rules_find_something(provider: str, messages: list[dict[str, object]]) -> None:
     assert rejected(provider, messages) is not None
+
+
+def test_a_compaction_may_come_first_unless_it_failed() -> None:
+    for said, found in (("So far.", None), (None, "messages[0]: the user does not speak first")):
+        message = {"role": "assistant", "content": [{"type": "compaction", "content": said}]}
+        assert rejected("anthropic", [message, {"role": "user", "content": "Now?"}]) == found

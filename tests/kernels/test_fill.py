@@ -34,7 +34,9 @@ def test_whatever_still_fits_is_taken(order: list[int], tokens: list[int], capac
     assert fill(iter(order), tokens, capacity) == taken
 
 
-@pytest.mark.parametrize("tokens", [[5], [0, 3], [7, 2, 9, 4, 4, 3], [30, 1, 2], [3, 3, 3, 10]])
+@pytest.mark.parametrize(
+    "tokens", [[5], [0], [3, 0], [0, 3], [24, 1], [25, 1], [7, 2, 9, 4, 4, 3], [30, 1, 2], [3, 3, 3, 10]]
+)
 def test_the_capacities_that_take_an_item_are_those_with_which_it_is_taken(tokens: list[int]) -> None:
     *before, cost = tokens
     expected = [capacity for capacity in range(25) if len(before) in fill(range(len(tokens)), tokens, capacity)]
@@ -95,14 +97,14 @@ def test_scores_and_tokens_go_together() -> None:
     ("exponent", "order"),
     [
         pytest.param(0.0, [3, 0, 1, 2], id="0 is the order of the scores"),
-        pytest.param(0.5, [3, 1, 0, 2], id="0.5: 0.9 / 10, 0.5 / 5, 0.1 / 2"),
-        pytest.param(1.0, [3, 2, 1, 0], id="1 is score per token"),
-        pytest.param(2.0, [3, 2, 1, 0], id="2: 0.9 / 10000, 0.5 / 625, 0.1 / 16"),
+        pytest.param(0.5, [3, 1, 0, 2], id="0.5: 0.9 / 10, 0.5 / 5, 0.06 / 2"),
+        pytest.param(1.0, [3, 1, 2, 0], id="1 is score per token"),
+        pytest.param(2.0, [3, 2, 1, 0], id="2: 0.9 / 10000, 0.5 / 625, 0.06 / 16"),
     ],
 )
 def test_the_exponent_says_how_much_tokens_count(exponent: float, order: list[int]) -> None:
     """`score / tokens**exponent`, and what costs nothing first."""
-    assert by_density([0.9, 0.5, 0.1, 0.0], [100, 25, 4, 0], exponent) == order
+    assert by_density([0.9, 0.5, 0.06, 0.0], [100, 25, 4, 0], exponent) == order
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.3, 1.0, 2.0])

@@ -8,6 +8,7 @@ import pytest
 
 from pycupel.kernels import knapsack
 from pycupel.kernels.knapsack import StateLimitError, solve
+from pycupel.kernels.versions import best_options
 from tests.oracle.slicers import dynamic_program
 
 PLENTY = 10**9
@@ -141,12 +142,11 @@ def test_the_table_is_built_when_it_is_cheaper(monkeypatch: pytest.MonkeyPatch) 
     instance = hard_instance()
     tables: list[int] = []
 
-    def table(weights: list[int], values: list[int], capacity: int) -> list[int]:
-        tables.append(len(weights) * (capacity + 1))
-        return build(weights, values, capacity)
+    def table(groups: list[list[tuple[int, int]]], capacity: int) -> list[int]:
+        tables.append(len(groups) * (capacity + 1))
+        return best_options(groups, capacity)
 
-    build = knapsack._table
-    monkeypatch.setattr(knapsack, "_table", table)
+    monkeypatch.setattr(knapsack, "best_options", table)
     assert instance.solved() == instance.table
     assert tables == [], "no table is allowed"
     monkeypatch.setattr(knapsack, "_CELLS_PER_STATE", PLENTY)
@@ -168,7 +168,9 @@ def test_a_table_of_any_width(value: int) -> None:
     weights = [3, 5, 4, 6, 3, 2, 7]
     values = [value * weight + weight % 2 for weight in weights]
     for capacity in range(7, sum(weights) + 1):
-        assert sorted(knapsack._table(weights, values, capacity)) == Instance(weights, values, capacity).table
+        options = best_options([[pair] for pair in zip(weights, values, strict=True)], capacity)
+        chosen = [i for i, option in enumerate(options) if option == 0]
+        assert chosen == Instance(weights, values, capacity).table
 
 
 def test_the_arguments_are_left_alone() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from pycupel.kernels import versions, versions as core
-from pycupel.kernels.versions import VersionChoice, choose_in_order, choose_versions
+from pycupel.kernels.versions import VersionChoice, best_options, choose_in_order, choose_versions
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
@@ -72,6 +72,11 @@ def test_the_answer_is_always_the_same() -> None:
         pytest.param([[0, 0]], [[3, 4]], 0, [1], id="what weighs nothing"),
         pytest.param([[3]], [[0]], 5, [-1], id="no value is never chosen"),
         pytest.param([[5, 5]], [[7, 7]], 5, [0], id="of equal versions the first"),
+        pytest.param([[3, 6], [2]], [[8, 8], [1]], 8, [1, 0], id="a later version may be longer"),
+        pytest.param([[1, 3, 2], [2, 3]], [[4, 6, 5], [5, 6]], 4, [0, 1], id="a step that just fits is taken"),
+        pytest.param([[5], [7, 5]], [[8], [10, 8]], 8, [-1, 0], id="a step includes one before that did not fit"),
+        pytest.param([[5, 2, 0], [4, 2]], [[8, 5, 3], [7, 5]], 5, [2, 0], id="only more value replaces what is chosen"),
+        pytest.param([[0], [3], [4, 1]], [[0], [3], [4, 1]], 6, [-1, -1, 0], id="of equal losses a heavier one first"),
     ],
 )
 def test_ties_and_edges(weights: list[list[int]], values: list[list[int]], capacity: int, chosen: list[int]) -> None:
@@ -133,12 +138,27 @@ def test_what_is_decided_stays_out_of_the_table(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(core, "_FREE_STATES", 0)
     monkeypatch.setattr(core, "_CELLS_PER_STATE", 10**9)
     assert choose_versions([[2], [3], [1]], [[3], [2], [4]], 2).versions == [-1, -1, 0]
+    assert choose_versions([[1], [2]], [[4], [5]], 2) == ([-1, 0], 5, 5)
 
 
-def test_an_item_with_very_many_versions() -> None:
+def test_a_table_of_no_capacity_has_what_weighs_nothing() -> None:
+    assert best_options([[(0, 1)]], 0) == [0]
+
+
+def test_of_few_states_none_is_wasted_on_equal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "EXACT_ITEMS", 0)
+    monkeypatch.setattr(core, "_STATES_OF_MANY", 5)
+    assert choose_versions([[0, 1, 0], [2]], [[0, 1, 0], [2]], 2) == ([0, 0], 2, 2)
+    assert choose_versions([[2], [1, 2, 2]], [[5], [4, 5, 5]], 2) == ([-1, 1], 5, 5)
+
+
+@pytest.mark.parametrize("free_states", [core._FREE_STATES, 0])  # pyright: ignore[reportPrivateUsage]
+def test_an_item_with_very_many_versions(free_states: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table has room for 128 versions of an item; beyond, states are made."""
+    monkeypatch.setattr(core, "_FREE_STATES", free_states)
+    monkeypatch.setattr(core, "_CELLS_PER_STATE", 10**9)
     source = random.Random(2)
-    weights = [[source.randint(1, 500) for _ in range(150)] for _ in range(8)]
+    weights = [source.sample(range(1, 501), 150) for _ in range(8)]
     instance = Instance(weights, [[2 * size for size in sizes] for sizes in weights], 777)
     assert instance.solved().value == 2 * 777
 

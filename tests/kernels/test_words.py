@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from pycupel.kernels.words import Corpus, analysis_of, bm25, query_terms, stem, term_weights, terms, words
+from pycupel import ContextItem
+from pycupel.kernels.words import (
+    Corpus,
+    analysis_of,
+    bm25,
+    date_terms,
+    query_terms,
+    stem,
+    term_weights,
+    terms,
+    with_dates,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +58,7 @@ def test_words_are_found_in_any_script(text: str, expected: list[str]) -> None:
         ("naming", "nam"),
         ("planned", "plan"),
         ("planning", "plan"),
+        ("hopped", "hop"),
         ("called", "call"),
         ("passing", "pass"),
         ("studied", "study"),
@@ -146,3 +161,38 @@ def test_a_beginning_is_counted_once_for_each_word() -> None:
     assert bm25({"chang*": 1.0}, texts[4:], 1.2, 0.0, Corpus()) == bm25({"chang": 1.0}, texts[4:], 1.2, 0.0, Corpus())
     houses = [analysis_of("houses")]
     assert bm25({"house*": 1.0}, houses, 1.2, 0.0, Corpus()) == bm25({"houses": 1.0}, houses, 1.2, 0.0, Corpus())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *[
+            (text, ["@05-07 2023"])
+            for text in (
+                "2023-05-07",
+                "at 2023-5-7T10:30",
+                "7 May 2023",
+                "07 MAY, 2023",
+                "the 7th of May 2023",
+                "7. May 2023",
+                "May 7, 2023",
+                "may 7th 2023",
+            )
+        ],
+        ("on May 7 and 3 Sept.", ["@05-07", "@09-03"]),
+        ("February 29, 2024 or 1 june", ["@02-29 2024", "@06-01"]),
+        ("12023-05-07, 2023-05-071, a 2023 May, May 2023, it may be 7, 3 mayors, 1.2.3", []),
+    ],
+)
+def test_a_date_is_one_term_however_it_is_spelled(text: str, expected: list[str]) -> None:
+    assert date_terms(text) == expected
+
+
+def test_dates_are_counted_in_a_text_and_its_timestamp() -> None:
+    content = "May 7, 2023 and 2023-05-07, not 7 May"
+    text = analysis_of(content)
+    noon = ContextItem(content, 1, timestamp=datetime(2023, 5, 7, 12, tzinfo=UTC))
+    found = with_dates(text, noon, ["@05-07 2023", "@05-07", "@05-08"])
+    assert found.length == text.length
+    assert found.counts == {**text.counts, "@05-07 2023": 3, "@05-07": 4}
+    assert with_dates(text, ContextItem(content, 1), ["@06-07"]) is text

@@ -390,7 +390,14 @@ class _Author:
 
 def write_history(provider: str, features: Features, seed: int, sizes: list[int]) -> list[Message]:
     """Write a history with a turn of each of these sizes, for who draws without Hypothesis."""
-    return _Author(provider, features, seed).write(sizes)
+    messages = _Author(provider, features, seed).write(sizes)
+    # A request of Converse may have four points of the cache.
+    points = [
+        (message, block) for message in messages for block in message.get("content") or () if "cachePoint" in block
+    ]
+    for message, block in points[4:]:
+        message["content"] = [each for each in message["content"] if each is not block]
+    return messages
 
 
 @st.composite
@@ -410,6 +417,17 @@ def author(provider: str, random: Random) -> list[Message]:
     features = Features(prompts=random.randint(0, 2), **flags, end=end)
     sizes = [random.randint(0, 4) for _ in range(random.randint(1, 6))]
     return _Author(provider, features, random.randrange(2**16)).write(sizes)
+
+
+def compact(provider: str, random: Random, messages: list[Message]) -> None:
+    """Insert a compaction: anywhere for Responses, before a question for Anthropic. A few failed, and cover nothing."""
+    said = None if random.random() < 0.25 else PIXEL
+    if provider == "responses":
+        messages.insert(random.randrange(len(messages) + 1), {"type": "compaction", "encrypted_content": said})
+    elif provider == "anthropic":
+        questions = [n for n, each in enumerate(messages) if each["role"] == "user" and "tool_result" not in str(each)]
+        block = {"type": "compaction", "content": said}
+        messages.insert(random.choice([*questions, len(messages)]), {"role": "assistant", "content": [block]})
 
 
 def break_history(random: Random, messages: list[Message]) -> None:

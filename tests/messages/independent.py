@@ -1,7 +1,8 @@
 """What each provider rejects, written down once more: plain loops over dicts, which share nothing with the library.
 
 Only the shapes of `tests.messages.histories` are known here. `rejected(provider, messages)` says what is wrong, or
-None. Calls at the end may be open, because their results may still be appended.
+None. Calls at the end may be open, because their results may still be appended; calls before what the user said last
+may not. An item of Responses without a type is a message, as its SDK has it.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def _calls_and_results(provider: str, message: Message) -> tuple[list[str], list
 def _turns(provider: str, messages: Sequence[Message]) -> str | None:
     """Results directly follow their calls: in one message, or in several for OpenAI and Mistral."""
     waiting: list[str] = []
+    used: set[str] = set()
     before = ""
     calls_before = False
     for n, message in enumerate(messages):
@@ -63,14 +65,38 @@ def _turns(provider: str, messages: Sequence[Message]) -> str | None:
         calls_before = bool(calls)
         if len(set(calls)) < len(calls) and provider != "gemini":
             return f"messages[{n}]: an id is used twice"
+        own = _own_rules(provider, message, calls, used, before)
+        if own:
+            return f"messages[{n}]: {own}"
         waiting = calls or waiting
         role = message["role"]
-        if provider in ("anthropic", "gemini", "converse") and role not in ("user", "system") and not before:
+        is_first = role not in ("user", "system") and not before and not _has_summary(message)
+        if provider in ("anthropic", "gemini", "converse") and is_first:
             return f"messages[{n}]: the user does not speak first"
         if provider == "converse" and role == before:
             return f"messages[{n}]: {role} speaks twice"
         before = before if role == "system" else role
     return None
+
+
+def _has_summary(message: Message) -> bool:
+    """Whether a message has a compaction, in which the user has spoken, too."""
+    blocks = message.get("content") or ()
+    return any(block.get("type") == "compaction" and block["content"] for block in blocks if isinstance(block, dict))
+
+
+def _own_rules(provider: str, message: Message, calls: list[str], used: set[str], before: str) -> str:
+    """What some providers want of a message besides."""
+    if provider == "gemini" and calls and before == "model":
+        return "the call does not follow the user or a result"
+    if provider in ("anthropic", "converse"):
+        if not used.isdisjoint(calls):
+            return "an id is used again"
+        used.update(calls)
+        blocks = message["content"] if isinstance(message["content"], list) else [{"text": message["content"]}]
+        if any(not str(block["text"]).strip() for block in blocks if "text" in block):
+            return "a text is empty"
+    return ""
 
 
 def _items(provider: str, messages: Sequence[Message]) -> str | None:
@@ -87,6 +113,8 @@ def _items(provider: str, messages: Sequence[Message]) -> str | None:
         elif kind in ("function_call_output", "function_result"):
             if item["call_id"] not in asked:
                 return f"messages[{n}]: nobody asked for {item['call_id']}"
+            if asked[item["call_id"]] < 0:
+                return f"messages[{n}]: {item['call_id']} is answered twice"
             asked[item["call_id"]] = -1
         if kind in ("user_input", "message", None) and item.get("role") != "assistant":
             last_spoken = n
@@ -97,7 +125,11 @@ def _items(provider: str, messages: Sequence[Message]) -> str | None:
 
 
 def _is_the_users(items: Sequence[Message]) -> bool:
-    return not items or items[0].get("role") in ("user", "developer") or str(items[0].get("type")).endswith("_output")
+    return (
+        not items
+        or items[0].get("role") in ("user", "developer", "system")
+        or str(items[0].get("type")).endswith("_output")
+    )
 
 
 def rejected_as_sent(provider: str, messages: Sequence[Message]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pycupel.diagnostics import Filtered
-from pycupel.messages import count_messages, lint_messages, select_messages, to_items
+from pycupel.messages import Summarize, count_messages, lint_messages, select_messages, to_items
 from pycupel.messages.counting import tokens_by_kind
 from pycupel.messages.options import ProviderName
 from tests.messages.chats import Message, answer, dropped, question, select, system
@@ -118,6 +118,44 @@ def test_a_call_whose_result_comes_later_is_not_covered() -> None:
     assert lint_messages(history, "responses") == []
 
 
+def test_the_reasoning_of_such_a_call_stays_with_it() -> None:
+    """OpenAI rejects a call without the reasoning that led to it."""
+    thoughts: list[Message] = [{"type": "reasoning", "id": each, "summary": []} for each in ("old", "new")]
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    told = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    history = [question(), thoughts[0], answer(), thoughts[1], call, ITEM, told, question("Now?")]
+    assert select(history, 10_000, provider="responses").kept == (3, 4, 5, 6, 7)
+
+
+@pytest.mark.parametrize("pinned", [1, 2, 3])
+def test_a_pin_before_it_keeps_all_that_the_provider_wants_with_it(pinned: int) -> None:
+    use = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
+    told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]}
+    history = [question(), use, told, answer(), *SAID[:4], ON_DEMAND, question("Now?")]
+    selection = select(history, 10_000, provider="anthropic", pin=[pinned])
+    assert selection.kept == ((0, 3, 8, 9) if pinned == 3 else (0, 1, 2, 8, 9))
+    assert selection.notes == ()
+    assert lint_messages(selection.messages, "anthropic") == []
+    # An older compaction is no different.
+    older = [*history[:9], *SAID[:4], ON_DEMAND, question("Now?")]
+    assert select(older, 10_000, provider="anthropic", pin=[pinned]).kept == (*selection.kept[:-2], 13, 14)
+
+
+@pytest.mark.parametrize("pinned", [1, 2])
+def test_a_pinned_exchange_before_it_stays_whole(pinned: int) -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    told = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    history = [question(), call, told, answer(), ITEM, question("Now?")]
+    assert select(history, 10_000, provider="responses", pin=[pinned]).kept == (1, 2, 4, 5)
+
+
+def test_what_asked_for_it_is_covered() -> None:
+    """A trigger has to be the last item of its request."""
+    trigger = {"type": "compaction_trigger"}
+    assert select([*SAID[:2], question(), trigger], 10_000, provider="responses").kept == (0, 1, 2, 3)
+    assert select([*SAID[:2], trigger, ITEM, question("Now?")], 10_000, provider="responses").kept == (3, 4)
+
+
 def test_the_last_user_message_is_covered_like_others() -> None:
     history = [*SAID[:4], question("Covered."), ITEM]
     assert select(history, 10_000, provider="responses").kept == (5,)
@@ -142,7 +180,7 @@ def test_a_summary_never_gets_what_is_covered() -> None:
         return "Short."
 
     history = [*SAID, ITEM, *SAID, question("Now?")]
-    selection = select(history, 300, provider="responses", summarize=summarize, summary_tokens=20)
+    selection = select(history, 300, provider="responses", summarize=Summarize(summarize, tokens=20))
     assert selection.summary == "Short."
     # The compaction would stand for it, if it came first.
     assert [message.get("content") for message in selection.messages[:2]] == [None, "Short."]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import sys
 import tracemalloc
 import weakref
 from collections.abc import Iterator
@@ -19,8 +18,9 @@ import pytest
 
 from pycupel import ContextItem, Policy, RecencyScorer, SimilarityScorer
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import aselect_messages, clear_caches, conversations, select_messages, set_memory_limit
-from pycupel.messages.conversations import DEFAULT_LIMIT, held_bytes
+from pycupel.messages import Shorten, aselect_messages, clear_caches, conversations, select_messages, set_memory_limit
+from pycupel.messages.conversations import DEFAULT_LIMIT, held_bytes, units_finder
+from pycupel.shorten.key_lines import units_of
 from tests.messages.chats import answer, exchange, question, small_talk, system
 
 BUDGET = 900
@@ -91,7 +91,7 @@ def test_eight_selections_of_a_conversation_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"unit": "turn"}, {"policy": "rag"}, {"shorten": "results"}, {"provider": "anthropic"}, {"stable": False}]
+    "other", [{"unit": "turn"}, {"policy": "rag"}, {"shorten": None}, {"provider": "anthropic"}, {"stable": False}]
 )
 def test_other_arguments_are_another_conversation(other: dict[str, Any]) -> None:
     history, counter = small_talk(60)[1:], Counting()
@@ -166,6 +166,21 @@ def test_long_texts_are_counted_once_in_any_conversation() -> None:
     assert text not in counter.texts
 
 
+def test_the_units_of_a_line_are_found_once_and_kept_as_hashes() -> None:
+    found: list[str] = []
+
+    def find(text: str) -> dict[str, float]:
+        found.append(text)
+        return {text: 1.0}
+
+    for line, times in {"a line of some length": 1, "a short line": 2}.items():
+        assert [units_finder(find)(line) for _ in range(2)] == [{hash(line): 1.0}] * 2
+        assert found.count(line) == times
+    set_memory_limit(0)
+    assert units_finder(find)("a line of some length") == {hash("a line of some length"): 1.0}
+    assert found.count("a line of some length") == 2
+
+
 # What is kept
 
 
@@ -183,9 +198,9 @@ def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
 def test_no_message_is_kept_and_no_text_but_shortened_ones() -> None:
     said = [question("secret question"), *exchange("c1", "a secret result, with many words\n" * 80), answer("secret")]
     history = [system("secret rules"), *said, *exchange("c2", "secret too\n" * 200), question("last secret")]
-    selection = select_messages(history, 1_500, counter=len, shorten="results", keep=0)
+    selection = select_messages(history, 1_500, counter=len, shorten=Shorten(keep=0))
     select_messages(
-        [*history, answer("secret"), question("another secret")], 1_500, counter=len, shorten="results", keep=0
+        [*history, answer("secret"), question("another secret")], 1_500, counter=len, shorten=Shorten(keep=0)
     )
     shorter = {each.text for point in selection.points for each in point.texts}
     assert shorter
@@ -259,6 +274,24 @@ def test_many_texts_and_counters_stay_under_the_limit() -> None:
         assert held_bytes() <= limit
 
 
+def test_many_units_stay_under_the_limit() -> None:
+    limit = 400_000
+    set_memory_limit(limit)
+    history = small_talk(60)
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for n in range(500):
+        units_finder(units_of)(f"The value_{n} of src/file_{n}.py and name_{n}: {n} in another_{n}, which is n{n * n}")
+    held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert limit / 8 < held_bytes() <= limit / 4
+    assert held / 1.5 < held_bytes() < held * 1.5
+    for n in range(300):
+        select_messages([question(f"{n}"), *history], BUDGET, counter=len)
+        assert held_bytes() <= limit
+
+
 def test_texts_that_are_asked_for_again_stay() -> None:
     set_memory_limit(2 * 8 * 180)
     counter = Counting()
@@ -303,7 +336,7 @@ def test_a_limit_is_a_number_of_bytes() -> None:
         set_memory_limit("64 MB")  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.posix
 def test_a_fork_begins_with_an_empty_memory() -> None:
     select_messages(small_talk(60), BUDGET, counter=len)
     assert held_bytes() > 0

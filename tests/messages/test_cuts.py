@@ -505,7 +505,7 @@ def test_when_a_cut_has_paid_for_itself() -> None:
 def test_nothing_is_left_for_what_is_older_than_the_cut() -> None:
     """Even if it is small: it goes so that the start of the prompt stays the same."""
     history = [question("a?"), answer("b" * 80), question("c?"), *exchange("1", "x" * 900), *small_talk(3)]
-    selection = select(history, 180)
+    selection = select(history, 180, shorten=None)
     reasons = {each.index: each.reason for each in selection.dropped}
     large, small = BudgetExceeded(cost(history[3:5]), 95), BudgetExceeded(cost(history[:1]), 0)
     assert reasons == {0: small, 1: BudgetExceeded(cost(history[1:2]), 0), 2: small, 3: large, 4: large}
@@ -514,7 +514,7 @@ def test_nothing_is_left_for_what_is_older_than_the_cut() -> None:
 def test_what_would_fit_alone_but_not_with_what_it_needs_has_room_left() -> None:
     """A question is dropped with its answer."""
     history = [question("a?"), answer("b" * 80), question("c?"), *exchange("1", "x" * 900), *small_talk(3)]
-    reasons = [each.reason for each in select(history, 300).dropped]
+    reasons = [each.reason for each in select(history, 300, shorten=None).dropped]
     large = BudgetExceeded(cost(history[3:5]), 83)
     assert reasons == [BudgetExceeded(cost(history[2:3]), 83), large, large]
 

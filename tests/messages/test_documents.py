@@ -151,7 +151,7 @@ def test_scores_are_hints_and_stay_as_they_are_between_0_and_1() -> None:
 def test_other_scores_are_scaled_from_the_lowest_to_the_highest() -> None:
     documents = [{"text": str(score), "score": score} for score in (-2, 8, 3)]
     assert [item.future_relevance_hint for item in read(*documents)] == [0.0, 1.0, 0.5]
-    assert read({"text": "x", "score": 12})[0].future_relevance_hint == 0.0
+    assert read({"text": "x", "score": 12})[0].future_relevance_hint == 0.5
     huge = read(*({"text": str(score), "score": score} for score in (-1e308, 1e308, 0)))
     assert [each.future_relevance_hint for each in huge] == [0.0, 1.0, 0.5]
 

@@ -11,7 +11,7 @@ from pycupel import ContextBudget, ContextItem, ContextKind, ContextSource, Pipe
 from pycupel.errors import InvalidArgumentError, MessageShapeError
 from pycupel.messages import to_items
 from pycupel.messages.detect import resolve_provider
-from pycupel.messages.history import History, with_needs
+from pycupel.messages.history import History, pinned_messages, with_needs
 from pycupel.messages.options import ProviderName, UnitName
 from pycupel.messages.overlay import Overlay, items_at
 from tests.messages.chats import answer, calls, exchange, long_turn, question, result, system
@@ -20,7 +20,7 @@ from tests.messages.histories import WRITERS, Exchange, Message
 
 def read(messages: list[Message], unit: UnitName = "auto", pin: Any = None, provider: ProviderName = "auto") -> History:
     known = resolve_provider(messages, provider)
-    return History(messages, known, known.read(messages), unit, pin)
+    return History(messages, known, known.read(messages), unit, pinned_messages(messages, pin))
 
 
 def indices(history: History, unit_indices: frozenset[int]) -> list[int]:
@@ -108,7 +108,7 @@ def test_a_turn_is_a_user_message_and_all_that_follows_it() -> None:
     history = read([system(), question("a"), *exchange("c1"), answer(), question("b"), answer()], "turn")
     assert [unit.indices for unit in history.units] == [(0,), (1, 2, 3, 4), (5, 6)]
     assert history.sizes[1] == sum(history.tokens[1:5])
-    turn = items_at(Overlay(history), [1], named=True)[1]
+    turn = items_at(Overlay(history), [1], named={})[1]
     assert turn.kind == "Message"
     assert turn.metadata["pycupel.unit"] == [1, 2, 3, 4]
     assert turn.content.startswith("a\n")

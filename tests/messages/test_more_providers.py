@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -129,6 +130,26 @@ class TestConverse:
         assert errors(history, "converse") == []
         assert select_messages(history, 1_000, provider="converse", counter=len).messages == history
 
+    def test_a_tool_that_was_added_stays_with_the_messages_around_it(self) -> None:
+        def change(kind: str, name: str = "look", **server: str) -> Message:
+            return said("system", {kind: {"tool": {"name": name, **server}}})
+
+        def kept(*changes: Message) -> list[int]:
+            history = [message for each in changes for message in (ASKED, each, ANSWERED)] + [ASKED, ANSWERED] * 9
+            newest = [ASKED, said("system", {"text": "Newest."}), ANSWERED, ASKED]
+            selection = select_messages([*history, *newest], 150, provider="converse", counter=len)
+            assert errors(selection.messages, "converse") == []
+            assert len(selection.kept) < len(history)
+            return [n for n in selection.kept if n < 3 * len(changes)]
+
+        added, removed = change("toolAddition"), change("toolRemoval")
+        assert kept(added) == [0, 1, 2]
+        assert kept(removed) == [0, 1, 2]
+        assert kept(said("system", {"text": "Be brief."}), added) == [3, 4, 5]
+        assert kept(added, removed) == [3, 4, 5]
+        # Another server may have a tool of the same name.
+        assert 1 in kept(added, change("toolRemoval", serverName="other"))
+
     def test_a_question_stays_with_its_answer(self) -> None:
         """Without it, the next question would follow."""
         history = [ASKED, said("assistant", use()), said("user", told()), ANSWERED] * 9 + [ASKED]
@@ -165,6 +186,12 @@ class TestConverse:
         tools = [{"toolSpec": spec}, POINT]
         definition = len('{"name":"look","description":"Looks.","input_schema":{"json":{"type":"object"}}}')
         both = count_messages([ASKED], "converse", len, tools=tools)
+        assert both == count_messages([ASKED], "converse", len, tools=tools[:1])
+        newer = {"dream": {"sheep": 2}}
+        assert (
+            count_messages([ASKED], "converse", len, system=[*system, newer]) - with_system
+            == len(json.dumps(newer)) - 2
+        )
         assert both - plain >= definition + self.prices.tools
         twice = lint_messages([ASKED], "converse", tools=[{"toolSpec": spec}] * 2)
         assert [each.rule for each in twice] == ["duplicate-tool"]

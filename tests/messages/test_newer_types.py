@@ -113,6 +113,13 @@ class TestAnthropic:
         left, wrong = self.kept(self.history(added, removed))
         assert (len(left), wrong) == (1, [])
 
+    def test_tools_of_two_servers_may_have_the_same_name(self) -> None:
+        tools = [{"type": "mcp_tool_reference", "name": "look", "server_name": name} for name in ("one", "other")]
+        added, removed = ({"type": kind, "tool": tools[0]} for kind in ("tool_addition", "tool_removal"))
+        other = {"type": "tool_addition", "tool": tools[1]}
+        history = self.history(*(self.system(each) for each in (added, other, removed)))
+        assert self.kept(history)[0][0] == self.system(other)
+
     def test_the_removal_of_a_tool_of_the_request_stays(self) -> None:
         removed = self.system(self.reference("tool_removal"))
         left, _ = self.kept(self.history(removed))
@@ -146,6 +153,21 @@ class TestAnthropic:
             lasting = read_messages([question(), {**for_now, "clear_at": "never"}, answer(), question()], "anthropic")
             assert (open_end.tokens, ended.tokens) == (lasting[1].tokens, 0)
             assert lasting[1].tokens > 0
+
+    def test_what_a_message_for_one_turn_does_to_the_tools_lasts(self) -> None:
+        text = {"type": "text", "text": "Only now."}
+        both = self.system(text, self.definition(), clear_at="next_user_message")
+        ended = read_messages([question(), both, answer(), question()], "anthropic")[1]
+        tools = tokens_by_kind([question(), self.system(self.definition()), answer()], "anthropic", len)["tools"]
+        assert (ended.tokens, ended.text) == (tools, "")
+        left, wrong = self.kept(self.history(both))
+        assert (left[0], wrong) == (both, [])
+
+    @pytest.mark.parametrize("more", [{}, {"content": None}, {"clear_at": "never"}])
+    def test_a_system_message_may_have_only_options(self, more: Message) -> None:
+        options = {"role": "system", "output_config": {"effort": "low"}, **more}
+        history = [question(), options, answer(), question()]
+        assert select(history, 1_000, provider="anthropic").messages == history
 
     def test_what_it_cost_before_does_not_matter_to_the_next_call(self) -> None:
         for_now = {"role": "system", "content": "Only now.", "clear_at": "next_user_message"}

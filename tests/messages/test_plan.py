@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
-from pycupel.messages import select_messages
+from pycupel.messages import Summarize, select_messages
 from pycupel.messages.room import Room, limits_of
 from tests.examples import examples
 from tests.messages.chats import (
@@ -133,14 +134,27 @@ def test_stable_is_false_to_fill_the_window() -> None:
         assert selection.kept == select(history[:end], ContextBudget(500)).kept
 
 
-def test_a_large_message_does_not_keep_a_window_empty_that_should_be_filled() -> None:
+def test_a_window_is_filled_in_one_piece_also_without_room_to_grow() -> None:
     history = small_talk(40)
     history += [question("H" * 600), answer("ok"), question("x" * 300), answer("y" * 250), question("z")]
-    selection = select(history, 1_000, stable=False)
-    assert 997 - 2 * cost(history[1:2]) < selection.total_tokens <= 997
-    assert selection.kept == select(history, ContextBudget(1_000)).kept
-    # With room to grow, what is older than the first that does not fit goes, too.
-    assert select(history, ContextBudget(1_000, 990)).kept == (0, *range(len(history) - 3, len(history)))
+    # What is older than the first that does not fit goes, too: it would be another hole at the next call.
+    newest = (0, *range(len(history) - 3, len(history)))
+    assert select(history, 1_000, stable=False).kept == newest
+    assert select(history, ContextBudget(1_000)).kept == newest
+    assert select(history, ContextBudget(1_000, 990)).kept == newest
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_filled_window_of_a_dialogue_is_the_longest_end_that_fits(seed: int) -> None:
+    """Issue: it equals LangChain's `trim_messages`, which keeps the newest messages from a question on."""
+    source = random.Random(seed)
+    history = [system("Be brief.")]
+    for _ in range(source.randint(2, 25)):
+        history += [question("u" * source.choice((3, 30, 300, 700))), answer("a" * source.choice((3, 30, 300, 700)))]
+    history.append(question("last"))
+    budget = source.randint(100, 2_500)
+    ends = [n for n in range(1, len(history), 2) if window([history[0], *history[n:]]) <= budget]
+    assert select(history, budget, stable=False).kept == (0, *range(ends[0], len(history)))
 
 
 def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should_be_filled() -> None:
@@ -222,7 +236,7 @@ def test_the_last_exchange_makes_room_for_them_once_its_turn_is_over() -> None:
         ({"tools": [{"type": "function", "function": {"name": "f", "description": "d" * 2_000}}]}, "for tools"),
         ({"system": "s" * 2_000}, "2004 for the system prompt"),
         ({"documents": [ContextItem("x" * 2_000, 2_000, pinned=True)]}, "2000 for pinned documents"),
-        ({"summarize": str, "summary_tokens": 700}, "697 for a summary"),
+        ({"summarize": Summarize(lambda *_: None, tokens=700)}, "697 for a summary"),
     ],
 )
 def test_the_error_says_what_else_the_budget_has_to_hold(options: dict[str, Any], said: str) -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from enum import StrEnum
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel
 
 from pycupel import wire
+from pycupel.errors import MessageShapeError
 from pycupel.messages import MessageSelection, select_messages, set_memory_limit
 from pycupel.messages.conversations import DEFAULT_LIMIT
 from pycupel.messages.providers import PROVIDERS
+from pycupel.messages.providers._shapes import plain_messages
 from tests.messages.chats import small_talk
 from tests.messages.histories import WRITERS, Exchange, Message
 from tests.messages.stand_ins import as_object
@@ -186,6 +190,56 @@ def test_models_of_pydantic_are_read_like_dicts() -> None:
             other.calls,
             other.results,
         )
+
+
+class Level(StrEnum):
+    TEXT = "text"
+
+
+class Block(BaseModel):
+    type: Level = Level.TEXT
+    text: str
+    role: ClassVar[str] = "nobody"
+
+
+def test_blocks_inside_dicts_and_lists_are_converted_with_their_messages() -> None:
+    block = Block(text="So.")
+    history: list[Any] = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": [block, "Well."]}]
+    plain = plain_messages(history)
+    assert plain[1] == {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "So.", "role": "nobody"}, "Well."],
+    }
+    # So that everything about them is as fast as for dicts.
+    assert type(plain[1]["content"][0]["type"]) is str
+    assert plain_messages(plain) is plain
+    assert PROVIDERS["openai"].read(history)[1].text == "So.\nWell."
+    # The caller's messages are what is returned.
+    selection = select_messages(history, 600, counter=len)
+    assert selection.messages[1]["content"][0] is block
+
+
+def test_objects_of_other_classes_stay_as_they_are() -> None:
+    other = SimpleNamespace(role="user", content="Go.")
+    assert plain_messages([other])[0] is other
+
+
+def test_empty_lists_of_calls_are_left_out_of_objects_only() -> None:
+    """LangChain's messages always have them, and it does not send them."""
+    given: Message = {"role": "assistant", "content": "So.", "tool_calls": [], "invalid_tool_calls": []}
+    assert plain_messages([Model(**given)]) == ({"role": "assistant", "content": "So."},)
+    assert plain_messages([given])[0] is given
+
+
+def test_models_that_are_nested_too_deeply_are_refused() -> None:
+    inner: Any = "read"
+    for _ in range(5_000):
+        inner = [inner]
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": inner}
+    history: list[Any] = [Model(role="user", content="Go."), Model.model_construct(role="user", content=[result])]
+    with pytest.raises(MessageShapeError, match="nested too deeply") as caught:
+        select_messages(history, 600, counter=len)
+    assert caught.value.index == 1
 
 
 def test_models_of_pydantic_are_recognised_by_what_they_hold() -> None:

@@ -125,6 +125,13 @@ def test_an_unknown_id_is_an_error_that_says_what_there_is() -> None:
         recall([{"role": "user", "content": "Hi"}], "a")
 
 
+@pytest.mark.parametrize("id", [5, None, ["a"], b"a"])
+def test_an_id_of_the_wrong_type(id: Any) -> None:  # noqa: A002 - as in `recall`
+    """Even if there is nothing to compare it with."""
+    with pytest.raises(TypeError, match="id must be a str"):
+        recall([{"role": "user", "content": "Go."}], id, provider="openai")
+
+
 def test_a_stored_selection_says_to_use_the_function() -> None:
     selection = select(history("openai", 20), 2_000, "openai", Shorten(recall=True))
     with pytest.raises(InvalidArgumentError, match=r"use pycupel\.messages\.recall\(messages, id\)"):
@@ -235,30 +242,18 @@ def test_the_shapes() -> None:
         recall_tool("auto")  # type: ignore[arg-type]
 
 
-def test_the_options_of_shorten_are_those_of_the_call() -> None:
-    messages = history("openai", 20)
-    given = select(messages, 4_000, "openai", Shorten(keep=1, exclude=["other"]))
-    assert given == select_messages(
-        messages, 4_000, counter=shared.quarter, shorten="results", keep=1, exclude=["other"]
-    )
-    assert select(messages, 4_000, "openai", Shorten(exclude=["read_file"])).shortened == ()
-
-
-@pytest.mark.parametrize("options", [{"keep": -1}, {"recall": ""}])
+@pytest.mark.parametrize("options", [{"keep": -1}, {"recall": ""}, {"shortener": "result"}])
 def test_invalid_options(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         Shorten(**options)
 
 
-@pytest.mark.parametrize("options", [{"keep": "1"}, {"exclude": "read"}, {"recall": None}, {"recall": 1}])
+@pytest.mark.parametrize(
+    "options", [{"keep": "1"}, {"exclude": "read"}, {"exclude": [3]}, {"shortener": 3}, {"recall": None}, {"recall": 1}]
+)
 def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         Shorten(**options)
-
-
-def test_options_in_two_places_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="keep and exclude are fields of Shorten; pass them there"):
-        select_messages([], 100, shorten=Shorten(), keep=1)
 
 
 def test_an_agent_that_recalls() -> None:

@@ -368,7 +368,7 @@ def test_what_is_broken_is_left_out_even_if_it_is_pinned() -> None:
 
 def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -> None:
     history = [question("old"), *exchange("c1", "x" * 900), *small_talk(6)[1:]]
-    selection = select(history, 600)
+    selection = select(history, 600, shorten=None)
     assert {1, 2} <= set(dropped(selection))
     reasons = {each.index: each.reason for each in selection.dropped}
     assert reasons[1] == reasons[2]
@@ -378,11 +378,12 @@ def test_an_old_unit_that_is_larger_than_the_budget_is_dropped_with_a_reason() -
 def test_a_unit_that_is_larger_than_the_budget_is_an_error_if_asked() -> None:
     history = [question("old"), *exchange("c1", "x" * 900), *small_talk(12)[1:]]
     with pytest.raises(UnitTooLargeError, match="messages 1, 2 belong together and need 9") as caught:
-        select(history, 600, too_large="error")
+        select(history, 600, shorten=None, too_large="error")
     assert caught.value.indices == (1, 2)
     assert caught.value.tokens == cost(history[1:3])
     assert caught.value.__notes__ == ['To drop it instead, pass too_large="drop".']
-    assert select(history, 1_400, too_large="error").messages
+    assert select(history, 1_400, shorten=None, too_large="error").messages
+    assert select(history, 600, too_large="error").shortened
 
 
 def test_what_is_broken_is_not_too_large() -> None:
@@ -532,7 +533,7 @@ def test_a_generator_will_do() -> None:
         ({"policy": "chit-chat"}, InvalidArgumentError, "unknown preset 'chit-chat'"),
         ({"policy": RecencyScorer()}, TypeError, "policy must be a Policy, a Pipeline or the name of a preset"),
         ({"previous": []}, TypeError, "previous must be a MessageSelection"),
-        ({"shorten": "line"}, InvalidArgumentError, "shorten must be 'results' or a shortener, not 'line'"),
+        ({"shorten": "line"}, InvalidArgumentError, "shorten must be 'results', 'none' or a shortener, not 'line'"),
         ({"explain": 1}, TypeError, "explain must be a bool"),
         ({"pin": [99]}, InvalidArgumentError, "pin index 99 is out of range: the history has 6 messages"),
         ({"pin": [-1]}, InvalidArgumentError, "pin index -1 is out of range: the history has 6 messages"),
@@ -659,7 +660,7 @@ def test_annotations_can_be_evaluated(function: Callable[..., Any]) -> None:
 
 
 def test_importing_messages_does_not_look_for_installed_packages() -> None:
-    loaded = loaded_by("import pycupel.messages")
+    loaded = loaded_by("from pycupel.messages import select_messages")
     assert "pycupel.messages.api" in loaded
     assert not {"importlib.metadata", "json", "pycupel.registry", "pycupel.tokens.tiktoken"} & loaded
 

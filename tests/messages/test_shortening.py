@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 from base64 import b64encode
@@ -16,6 +17,7 @@ from pycupel import ContextItem, Policy, QuotaEntry, QuotaSlice, RecencyScorer
 from pycupel.errors import InvalidArgumentError, ShortenerContractError, UnitTooLargeError
 from pycupel.messages import (
     MessageSelection,
+    Shorten,
     aselect_messages,
     count_messages,
     lint_messages,
@@ -23,11 +25,11 @@ from pycupel.messages import (
     shortening,
     to_items,
 )
-from pycupel.messages.result import ExplainedSelection
+from pycupel.messages.result import ExplainedSelection, ShortenedMessage
 from pycupel.model.item import version_mark
 from pycupel.policies import preset
-from pycupel.protocols import ShortenContext
-from pycupel.shorten import key_lines, make_version
+from pycupel.protocols import NoShortener, ShortenContext
+from pycupel.shorten import ByFormat, Stub, key_lines, make_version
 from pycupel.shorten.key_lines import units_of
 from pycupel.tokens import Counter as TokenCounter
 from pycupel.wire import dumps, loads
@@ -101,7 +103,7 @@ def test_a_conversation_without_results_is_cut_as_without_shortening(budget: int
     # Too small to be shortened.
     messages[100:100] = exchange("openai", 1, "done")
     shortened = select(messages, budget, "openai", shorten="results")
-    assert shortened.kept == select(messages, budget, "openai").kept
+    assert shortened.kept == select(messages, budget, "openai", shorten=None).kept
     assert shortened.dropped
     assert shortened.shortened == ()
 
@@ -140,7 +142,7 @@ def test_a_call_that_cuts_nothing_does_not_look_for_results_again(monkeypatch: p
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_old_results_are_shortened_before_they_are_dropped(provider: str) -> None:
     messages = history(provider, 20)
-    plain = select(messages, 4_000, provider)
+    plain = select(messages, 4_000, provider, shorten=None)
     shorter = select(messages, 4_000, provider, shorten="results")
     assert len(shorter.messages) > len(plain.messages)
     assert shorter.shortened
@@ -204,30 +206,70 @@ def texts_of(selection: MessageSelection) -> dict[int, str]:
 
 def test_excluded_tools_stay_whole() -> None:
     messages = history("openai", 20)
-    assert select(messages, 4_000, "openai", shorten="results", exclude=["read_file"]).shortened == ()
+    assert select(messages, 4_000, "openai", shorten=Shorten(exclude=["read_file"])).shortened == ()
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({"keep": 5}, "keep has"),
-        ({"exclude": ["read_file"]}, "exclude has"),
-        ({"keep": 0, "exclude": ["read_file"]}, "keep and exclude have"),
-    ],
-)
-def test_a_note_says_that_options_of_shortening_have_no_effect_without_it(options: Any, names: str) -> None:
-    messages = history("openai", 2)
-    note = f'{names} no effect, because results are not shortened; pass shorten="results"'
-    assert select(messages, 4_000, "openai", **options, too_large="drop").notes == (note,)
-    for more in ({"shorten": "results"}, {"too_large": "shorten"}, {}):
-        assert select(messages, 4_000, "openai", **options, **more).notes == ()
-    assert select(messages, 4_000, "openai", keep=3, exclude=()).notes == ()
+@pytest.mark.parametrize("never", [None, "none", "None", Shorten(None), Shorten("none"), NoShortener()])
+def test_nothing_is_shortened_at_a_cut_with_none(never: Any) -> None:
+    """The argument goes before the policy, and what must stay follows `too_large`."""
+    messages = history("openai", 20)
+    policy = Policy(RecencyScorer(), shorten=ByFormat())
+    assert select(messages, 4_000, "openai", policy=policy).shortened
+    assert select(messages, 4_000, "openai", policy=policy, shorten=never).shortened == ()
+    large = [*messages, *exchange("openai", 20, log(20, 900))]
+    assert [each.index for each in select(large, 4_000, "openai", shorten=never).shortened] == [len(large) - 1]
+    with pytest.raises(UnitTooLargeError):
+        select(large, 4_000, "openai", shorten=never, too_large="drop")
+
+
+def test_results_are_shortened_by_default_and_a_note_says_so_once() -> None:
+    """Issue: the argument, then the policy's `shorten`, then this default; a note only in the call that shortens."""
+    messages = history("openai", 12)
+    before: tuple[ShortenedMessage, ...] = ()
+    cuts = 0
+    for end in range(3, len(messages) + 1, 2):
+        selection = select(messages[:end], 4_000, "openai")
+        assert selection == select(messages[:end], 4_000, "openai", shorten="results")
+        assert selection == select(messages[:end], 4_000, "openai", policy=Policy(RecencyScorer()))
+        new = [each for each in selection.shortened if each not in before]
+        said = f"the results of {len(new)} messages were shortened, which saves "
+        saved = sum(each.original_tokens - each.tokens for each in new)
+        assert [*selection.notes] == ([f"{said}{saved:,} tokens; shorten=None drops them instead"] if new else [])
+        before = selection.shortened
+        cuts += bool(new)
+    assert 0 < cuts < 5
+
+
+def test_a_policy_says_how_to_shorten_unless_the_call_does() -> None:
+    messages = history("openai", 20)
+    drops, stubs = (Policy(RecencyScorer(), shorten=each) for each in ("none", Stub()))
+    assert select(messages, 4_000, "openai", policy=drops).shortened == ()
+    short = select(messages, 4_000, "openai", policy=stubs)
+    assert all("left out" in texts_of(short)[each.index] for each in short.shortened)
+    for policy in (drops, stubs):
+        given = select(messages, 4_000, "openai", policy=policy, shorten="results")
+        assert given.messages == select(messages, 4_000, "openai", shorten=Shorten()).messages
+        assert given.messages != short.messages
+
+
+def test_a_cut_that_leaves_much_of_its_room_drops_less() -> None:
+    """Issue: a cut that ends below 95 % of its target while it drops something shortens or drops less."""
+    messages = [question("openai", "What do the logs say?")]
+    for n in range(12):
+        lines = 118 if n % 3 == 1 else 8
+        messages += exchange("openai", n, f"line of words {n}\n" + "plain words again and again\n" * lines)
+        answer = "words and more words of no great news " * (66 if n % 3 == 2 else 1)
+        messages += [{"role": "assistant", "content": answer}, question("openai", "go on")]
+    selection = select(messages, 700, "openai")
+    assert selection.dropped
+    # What is left is too small for another unit; by information alone, 53 tokens were kept.
+    assert selection.total_tokens >= 0.8 * 0.65 * 700
 
 
 def test_nothing_small_is_shortened() -> None:
     small = "a_name: " + "x" * 388
     messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small))]
-    plain = select(messages, 1_500, "openai")
+    plain = select(messages, 1_500, "openai", shorten=None)
     assert plain.dropped
     assert select(messages, 1_500, "openai", shorten="results").shortened == ()
     messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small + "y" * 4))]
@@ -237,11 +279,30 @@ def test_nothing_small_is_shortened() -> None:
 @pytest.mark.parametrize("keep", [0, 1, 3, 5])
 def test_the_newest_results_stay_whole(keep: int) -> None:
     messages = history("openai", 9)
-    selection = select(messages, 4_000, "openai", shorten="results", keep=keep, stable=False)
+    selection = select(messages, 4_000, "openai", shorten=Shorten(keep=keep), stable=False)
     newest = [2 * n + 2 for n in range(9)][9 - keep :]
     assert not {each.index for each in selection.shortened} & {*newest, len(messages) - 1}
     assert len(selection.messages) == len(messages)
     assert selection.shortened
+
+
+def check_ends(text: str, whole: str) -> None:
+    """At least 40 tokens of the head and of the tail are there, whatever stands between them."""
+    assert text.startswith(whole[:160])
+    assert text.rstrip().endswith(whole.rstrip()[-160:])
+    assert len(text) < len(whole)
+
+
+def test_a_result_is_a_stub_only_if_its_ends_do_not_fit() -> None:
+    """Of three that must stay, the newest keeps its ends."""
+    calls = [{"id": str(n), "type": "function", "function": {"name": "read", "arguments": "{}"}} for n in range(3)]
+    results = [{"role": "tool", "tool_call_id": str(n), "content": log(n, 400)} for n in range(3)]
+    messages = [question("openai", "Read."), {"role": "assistant", "content": None, "tool_calls": calls}, *results]
+    texts = texts_of(select(messages, 200, "openai"))
+    # Whole lines, of twelve tokens each.
+    assert texts[4].startswith(log(2, 400)[:140])
+    assert texts[4].rstrip().endswith(log(2, 400).rstrip()[-140:])
+    assert texts[2].startswith("[result left out")
 
 
 def test_the_newest_results_are_shortened_if_they_do_not_fit() -> None:
@@ -249,6 +310,7 @@ def test_the_newest_results_are_shortened_if_they_do_not_fit() -> None:
     selection = select(messages, 2_500, "openai", shorten="results")
     assert 8 in [each.index for each in selection.shortened]
     assert "setting_3" in texts_of(selection)[8]
+    check_ends(texts_of(selection)[8], log(3, 400))
 
 
 def test_what_is_out_of_date_becomes_a_stub_first() -> None:
@@ -257,7 +319,7 @@ def test_what_is_out_of_date_becomes_a_stub_first() -> None:
     for n, message in enumerate(messages):
         if "tool_call_id" in message:
             message["tool_call_id"] = messages[n - 1]["tool_calls"][0]["id"] = f"call{n:05d}"
-    selection = select(messages, 3_500, "openai", shorten="results", keep=0, stable=False)
+    selection = select(messages, 3_500, "openai", shorten=Shorten(keep=0), stable=False)
     # log_1.txt was read three times.
     assert [each.index for each in selection.shortened] == [2, 6]
     assert texts_of(selection)[2] == "[result left out: 40 lines, 483 tokens, read_file log_1.txt]"
@@ -294,12 +356,12 @@ def test_a_call_that_failed_outdates_nothing(provider: str) -> None:
 def test_results_that_report_errors_are_shortened_last() -> None:
     messages = history("anthropic", 12)
     messages[4]["content"][0]["is_error"] = True
-    selection = select(messages, 3_500, "anthropic", shorten="results", keep=0, stable=False)
+    selection = select(messages, 3_500, "anthropic", shorten=Shorten(keep=0), stable=False)
     changed = {each.index for each in selection.shortened}
     assert len(changed) > 5
     assert 4 in selection.kept
     assert 4 not in changed
-    selection = select(messages, 1_100, "anthropic", shorten="results", keep=0, stable=False)
+    selection = select(messages, 1_100, "anthropic", shorten=Shorten(keep=0), stable=False)
     assert 4 not in selection.kept or 4 in {each.index for each in selection.shortened}
 
 
@@ -403,6 +465,7 @@ def test_a_result_that_must_stay_and_is_too_large_is_shortened() -> None:
     assert len(selection.messages) == 3
     assert selection.total_tokens <= 2_000
     assert "setting_1: src/app/module_1.py" in str(selection.messages)
+    check_ends(texts_of(selection)[2], log(1, 2_000))
     assert selection.shortened[0].index == 2
 
 
@@ -447,7 +510,7 @@ def test_the_report_knows_the_whole_of_what_was_shortened() -> None:
     for unit, of in shorter.items():
         assert version_mark(make_version(whole[unit], "x", 1, "x")) == {"of": of, "maker": "x"}
     # SR-04: units are considered as a whole, shortened or not.
-    plain = select(messages, 4_000, "openai", explain=True).report
+    plain = select(messages, 4_000, "openai", shorten=None, explain=True).report
     assert plain is not None
     assert selection.report.total_tokens_considered == plain.total_tokens_considered
 
@@ -464,6 +527,35 @@ def test_a_maker_of_ones_own() -> None:
     whole = log(1, 200)
     newest = [question("openai", "Read it."), *exchange("openai", 1, whole)]
     assert texts_of(select(newest, 2_000, "openai", shorten=Halves())) == {2: whole[: len(whole) // 2]}
+
+
+@pytest.mark.parametrize(("city", "asked", "other"), [("Lima", 217, 218), ("Oslo", 218, 217)])
+def test_records_with_words_of_the_newest_question_stay(city: str, asked: int, other: int) -> None:
+    rows = [{"id": n, "city": "Rome", "note": f"nothing {n}"} for n in range(400)]
+    rows[217]["city"], rows[218]["city"] = "Lima", "Oslo"
+    messages = [question("openai", "Look it up."), *exchange("openai", 99, json.dumps(rows))]
+    messages += [*history("openai", 8)[1:], question("openai", f"Which one was in {city}?")]
+    text = texts_of(select(messages, 1_700, "openai", shorten=ByFormat(), stable=False))[2]
+    assert f"nothing {asked}" in text
+    assert f"nothing {other}" not in text
+
+
+@pytest.mark.parametrize("budget", [120, 300, 900, 4_000])
+def test_json_that_must_stay_parses_or_is_a_stub(budget: int) -> None:
+    rows = [{"id": n, "city": "Rome", "note": f"nothing {n}"} for n in range(2_000)]
+    rows[217]["note"] = "E42 disk full"
+    messages = [question("openai", "Look it up."), *exchange("openai", 99, json.dumps(rows))]
+    [text] = texts_of(select(messages, budget, "openai")).values()
+    assert "E42 disk full" in str(json.loads(text))
+
+
+@pytest.mark.parametrize("rows", [[n / 7 for n in range(9_000)], [{"id": n, "same": "x"} for n in range(9_000)]])
+@pytest.mark.parametrize("budget", [1_500, 6_000, 24_000])
+def test_json_that_must_stay_fills_the_window_even_if_nothing_in_it_stands_out(rows: list[Any], budget: int) -> None:
+    messages = [question("openai", "Look it up."), *exchange("openai", 1, json.dumps(rows))]
+    selection = select(messages, budget, "openai")
+    assert json.loads(texts_of(selection)[2])
+    assert selection.fill > 0.25
 
 
 def test_the_shortener_of_the_policy_counts_unless_another_is_given() -> None:
@@ -487,8 +579,6 @@ def test_everything_that_fits_stays_as_it_is() -> None:
     [
         ({"shorten": "result"}, InvalidArgumentError),
         ({"shorten": 3}, TypeError),
-        ({"keep": -1}, InvalidArgumentError),
-        ({"exclude": [3]}, TypeError),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], error: type[Exception]) -> None:
@@ -506,7 +596,7 @@ def test_what_cannot_be_made_shorter_stays() -> None:
     messages = history("anthropic", 9)
     messages[2]["content"][0]["content"] = [PICTURE, {"type": "text", "text": "x"}]
     messages[5]["content"][0]["input"] = messages[3]["content"][0]["input"]
-    options: dict[str, Any] = {"shorten": "results", "too_large": "shorten", "keep": 0}
+    options: dict[str, Any] = {"shorten": Shorten(keep=0), "too_large": "shorten"}
     counter = TokenCounter(lambda _: 200, "the same for all")
     selection = select_messages(messages, 3_000, provider="anthropic", counter=counter, **options)
     assert selection.dropped
@@ -515,7 +605,7 @@ def test_what_cannot_be_made_shorter_stays() -> None:
 
 def test_only_what_must_stay_is_shortened_without_shorten() -> None:
     messages = [*history("openai", 9), *exchange("openai", 9, log(9, 900)), *exchange("openai", 10, log(10))]
-    selection = select(messages, 4_000, "openai", too_large="shorten")
+    selection = select(messages, 4_000, "openai", shorten=None, too_large="shorten")
     # It had to stay when it was new.
     assert [each.index for each in selection.shortened] == [20]
     assert selection.dropped
@@ -566,9 +656,18 @@ def test_results_become_stubs_only_if_not_even_a_little_of_them_fits() -> None:
     assert all("again" not in each for each in shown)
 
 
-def _fits(messages: Any, budget: int) -> bool:
+def test_what_fits_a_budget_fits_a_larger_one() -> None:
+    """Results that are small since an earlier call become stubs, too, if what must stay does not fit without that."""
+    rows = " \n".join(f"row {n} holds value_{n}" for n in range(400))
+    messages = [question("openai", "Look."), *exchange("openai", 1, rows), *exchange("openai", 2, rows)]
+    fits = [_fits(messages, n, pin=range(len(messages))) for n in range(50, 350, 10)]
+    assert fits == sorted(fits)
+    assert {*fits} == {False, True}
+
+
+def _fits(messages: Any, budget: int, **options: Any) -> bool:
     try:
-        select(messages, budget, "openai")
+        select(messages, budget, "openai", **options)
     except UnitTooLargeError:
         return False
     return True
@@ -701,8 +800,8 @@ def test_a_bad_maker_is_named() -> None:
 
 def test_selections_may_be_made_asynchronously() -> None:
     messages = history("openai", 20)
-    selection = asyncio.run(aselect_messages(messages, 4_000, counter=quarter, shorten="results", keep=2, exclude=()))
-    assert selection == select(messages, 4_000, "auto", shorten="results", keep=2)
+    selection = asyncio.run(aselect_messages(messages, 4_000, counter=quarter, shorten=Shorten(keep=2)))
+    assert selection == select(messages, 4_000, "auto", shorten=Shorten(keep=2))
 
 
 def test_the_newest_results_may_be_those_of_calls_made_together() -> None:

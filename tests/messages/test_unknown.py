@@ -82,6 +82,30 @@ def test_a_part_inside_a_result_counts_beside_it() -> None:
     assert [each.rule for each in lint_messages(history, "openai")] == ["unknown-type"]
 
 
+def test_a_block_without_a_type_inside_a_result() -> None:
+    """Converse's blocks are named by their only field, wherever they are."""
+    told = {"toolResult": {"toolUseId": "t", "content": [{"text": "x"}, {"dream": {"sheep": 2}}]}}
+    use = {"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}
+    history = [user("converse"), {"role": "assistant", "content": [use]}, {"role": "user", "content": [told]}]
+    [part, beside] = read_messages(history, "converse")[2].parts
+    tokens = len('{"dream":{"sheep":2}}')
+    assert (part.said, part.tokens, part.beside, beside.tokens) == ("x", 1, tokens, tokens)
+    assert [each.rule for each in lint_messages(history, "converse")] == ["unknown-type"]
+
+
+@each_provider
+@pytest.mark.parametrize(
+    "more", [{"parts": [{"text": "x"}]}, {"tool_calls": [{}]}, {"content": [5]}, {"content": [{"type": "tool_use"}]}]
+)
+def test_it_says_nothing_about_the_provider(provider: ProviderName, more: Message) -> None:
+    """Whatever is in it."""
+    known = [user(provider), {"type": "function_call", "id": "c"}] if provider == "interactions" else [user(provider)]
+    for unknown in ({"role": "robot"}, {"type": "dream"}):
+        history = [{**unknown, **more}, *known]
+        assert detect_provider(history).name == detect_provider(known).name
+        assert read_messages([user(provider), history[0]], provider)[1].role == "assistant"
+
+
 def test_what_cannot_be_written_is_refused() -> None:
     endless: Message = {"role": "robot"}
     endless["self"] = endless
@@ -156,7 +180,7 @@ def test_it_opens_no_turn_and_is_no_call_of_the_model() -> None:
     """The replay selects before each call of the model; a message of an unknown role is not one."""
     views = read_messages([question(), ROBOT, answer(), ROBOT, question()], "openai")
     assert [view.opens_turn for view in views] == [True, False, False, False, True]
-    history = History([], PROVIDER_RECORDS["openai"], views, "auto", None)
+    history = History([], PROVIDER_RECORDS["openai"], views, "auto", [])
     assert history.call_positions == [2]
 
 

@@ -11,6 +11,7 @@ from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.overlay import read_results, with_result_texts
 from pycupel.messages.providers import PROVIDERS
 from pycupel.messages.providers._writing import Call, MessagePart, system_of, text, thought, written_for
+from tests.messages.reading import units_of
 
 SYSTEM = MessagePart("system", [text("Be brief.")])
 USER = MessagePart("user", [text("Look both up.")])
@@ -28,7 +29,7 @@ def shapes(provider: ResolvedProviderName, parts: list[MessagePart]) -> list[dic
     return [each.shape for each in written_for(provider, parts)]
 
 
-@pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
+@pytest.mark.parametrize("provider", [each for each in PROVIDERS if each != "responses"])
 def test_what_is_written_is_what_the_provider_accepts(provider: ResolvedProviderName) -> None:
     """Except that the libraries write arguments as JSON only when they send them."""
     findings = lint_messages(shapes(provider, HISTORY), provider)
@@ -95,7 +96,7 @@ def test_gemini() -> None:
     ]
 
 
-@pytest.mark.parametrize("provider", ["openai", "mistral", "anthropic", "gemini"])
+@pytest.mark.parametrize("provider", [each for each in PROVIDERS if each != "responses"])
 def test_what_results_are_is_known(provider: ResolvedProviderName) -> None:
     """Whether they report errors, and whether they hold more than text."""
     picture = {"type": "image_url"}
@@ -123,24 +124,67 @@ def test_a_wrapped_result_is_counted_as_json(provider: ResolvedProviderName) -> 
     assert read == ['{"error":"no \\"key\\"\\nhere"}', '{"error":"no"}']
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "converse", "interactions"])
 def test_nothing_is_wrapped_where_results_can_be_marked_as_errors(provider: ResolvedProviderName) -> None:
     assert shapes(provider, [WRAPPED]) == shapes(provider, [WRAPPED._replace(wrapped=False)])
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "converse"])
 def test_what_the_assistant_says_in_one_go_is_one_message(provider: ResolvedProviderName) -> None:
     written = written_for(provider, [USER, MessagePart("assistant", [THOUGHT]), CALLS, *RESULTS])
     assert written[1].origins == [1, 2]
 
 
-def test_a_result_that_matches_no_call_stays_alone() -> None:
+def test_converse() -> None:
+    """Roles alternate: what the user says beside results is in their message, and two messages become one."""
+    written = written_for("converse", [*HISTORY[:5], USER, ANSWER, USER, USER])
+    assert [each.origins for each in written] == [[1], [2], [3, 4, 5], [6], [7, 8]]
+    results = [
+        {"toolResult": {"toolUseId": str(n), "content": [{"text": said}]}} for n, said in ((1, "one"), (2, "two"))
+    ]
+    assert written[1].shape == {
+        "role": "assistant",
+        "content": [
+            THOUGHT,
+            {"toolUse": {"toolUseId": "1", "name": "f", "input": {"a": 1}}},
+            {"toolUse": {"toolUseId": "2", "name": "f", "input": {}}},
+        ],
+    }
+    assert written[2].shape == {"role": "user", "content": [*results, {"text": "Look both up."}]}
+    assert written[2].part(4, written[2].shape) == {"role": "user", "content": [results[1]]}
+    assert lint_messages([each.shape for each in written], "converse") == []
+
+
+def test_interactions() -> None:
+    """A part may become several steps of the model, which stay or go together."""
+    written = written_for("interactions", [*HISTORY, MessagePart("assistant")])
+    assert [(each.shape["type"], each.origins) for each in written] == [
+        ("user_input", [1]),
+        ("model_output", [2]),
+        *[("function_call", [2])] * 2,
+        *(("function_result", [n]) for n in (3, 4)),
+        ("model_output", [5]),
+        ("user_input", [6]),
+        ("model_output", [7]),
+    ]
+    assert [unit.indices for unit in units_of([each.shape for each in written], "interactions")][:3] == [
+        (0,),
+        (1, 2, 3, 4, 5),
+        (6,),
+    ]
+
+
+@pytest.mark.parametrize("provider", ["gemini", "converse"])
+def test_a_result_that_matches_no_call_stays_alone(provider: ResolvedProviderName) -> None:
     orphan = MessagePart("tool", [text("?")], answers="9", tool="f")
-    written = written_for("gemini", [USER, CALLS, *RESULTS, orphan])
+    written = written_for(provider, [USER, CALLS, *RESULTS, orphan])
     assert [each.origins for each in written] == [[0], [1], [2, 3], [4]]
 
 
-@pytest.mark.parametrize(("provider", "count"), [("openai", 0), ("mistral", 0), ("anthropic", 1), ("gemini", 1)])
+@pytest.mark.parametrize(
+    ("provider", "count"),
+    [("openai", 0), ("mistral", 0), ("anthropic", 1), ("gemini", 1), ("converse", 1), ("interactions", 1)],
+)
 def test_system_prompts_are_beside_the_messages_where_the_provider_wants_them(
     provider: ResolvedProviderName, count: int
 ) -> None:
@@ -148,15 +192,18 @@ def test_system_prompts_are_beside_the_messages_where_the_provider_wants_them(
     assert len(shapes(provider, [SYSTEM])) == 1 - count
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "converse", "interactions"])
 def test_calls_and_results_without_ids_find_each_other(provider: ResolvedProviderName) -> None:
     calls = MessagePart("assistant", calls=[Call(None, "f", {}), Call("2", "f", {}), Call("", "f", {})])
     results = [MessagePart("tool", [text(str(n))], answers=each) for n, each in enumerate((None, "2", None))]
     written = shapes(provider, [USER, calls, *results, USER])
     assert [each.rule for each in lint_messages(written, provider) if each.severity == "error"] == []
     orphaned = shapes(provider, [USER, calls, *results, MessagePart("tool", [text("?")]), USER])
+    # Where roles alternate, an orphan is also a second message of the user.
+    also = {"same-role"} if provider == "converse" else set[str]()
     assert {each.rule for each in lint_messages(orphaned, provider) if each.severity == "error"} == {
-        "orphan-tool-result"
+        "orphan-tool-result",
+        *also,
     }
 
 

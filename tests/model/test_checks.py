@@ -19,12 +19,12 @@ from pycupel.model.checks import (
     as_float,
     checked_aware,
     checked_bool,
-    checked_choice,
     checked_count,
     checked_float,
     checked_int,
     checked_iterable,
     checked_mapping,
+    checked_name,
     checked_pairs,
     checked_path,
     checked_positive,
@@ -111,7 +111,7 @@ def test_every_error_carries_the_parameter_that_its_name_begins_with(name: str, 
         lambda: checked_positive(name, 0, InvalidArgumentError),
         lambda: checked_float(name, math.nan, InvalidArgumentError),
         lambda: checked_float(name, 2, InvalidArgumentError, high=1.0),
-        lambda: checked_choice(name, "maybe", Answer, InvalidArgumentError),
+        lambda: checked_name(name, "maybe", Answer, InvalidArgumentError),
         lambda: checked_aware(name, datetime(2024, 1, 1), InvalidArgumentError),  # noqa: DTZ001 - the point
         lambda: checked_aware(name, "today", InvalidArgumentError),
     ]
@@ -361,23 +361,23 @@ def test_a_float_of_a_wrong_type_is_a_type_error_and_not_the_given_error() -> No
 @pytest.mark.parametrize("value", [Answer.YES, "Yes", "yes", "YES", "yEs"])
 def test_a_choice_is_a_member_or_its_value_in_any_case(value: Any) -> None:
     """WF-06: names of options are read in any case."""
-    assert checked_choice("answer", value, Answer, InvalidArgumentError) is Answer.YES
+    assert checked_name("answer", value, Answer, InvalidArgumentError) is Answer.YES
 
 
 @pytest.mark.parametrize("value", ["maybe", "", " yes", "ye\N{LATIN SMALL LETTER LONG S}"])
 def test_an_unknown_choice_is_refused_with_the_known_ones(value: str) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        checked_choice("answer", value, Answer, InvalidArgumentError)
+        checked_name("answer", value, Answer, InvalidArgumentError)
     assert str(caught.value).partition(";")[0] == f"answer must be one of Yes, no, not {value!r}"
 
 
 @pytest.mark.parametrize("value", [None, 1, True])
 def test_a_choice_of_a_wrong_type_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^answer must be a str, not "):
-        checked_choice("answer", value, Answer, InvalidArgumentError)
+        checked_name("answer", value, Answer, InvalidArgumentError)
 
 
 def test_a_long_name_is_cut_in_an_error() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        checked_choice("overflow_strategy", "x" * 10_000, OverflowStrategy, InvalidArgumentError)
+        checked_name("overflow_strategy", "x" * 10_000, OverflowStrategy, InvalidArgumentError)
     assert str(caught.value).endswith(f"not {'x' * 200!r}...")

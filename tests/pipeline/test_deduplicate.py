@@ -128,6 +128,20 @@ def test_normalized_documents_that_share_a_beginning_are_no_copies() -> None:
     assert survivors([document(text) for text in texts], deduplication="normalized") == [0, 1]
 
 
+def test_normalized_documents_may_share_a_beginning_and_an_end() -> None:
+    """Whatever white space is at the end, and however case folds, the copies among the chunks of one page are found."""
+    title = "How to install the thing"
+    texts = [
+        f"{title}\nfirst Straße part",
+        f"{title} other part",
+        f"{title}  FIRST  STRASSE PART{' ' * 40}",
+        f"{title} end",
+    ]
+    assert survivors([document(text) for text in texts], deduplication="normalized") == [0, 1, 3]
+    same_edges = [f"{title} {middle} of the same page" for middle in ("one", "two", "ONE ")]
+    assert survivors([document(text) for text in same_edges], deduplication="normalized") == [0, 1]
+
+
 @pytest.mark.parametrize("kind", ["Message", "ToolOutput", "Memory"])
 def test_only_documents_are_normalized(kind: str) -> None:
     items = [item("Yes", kind=kind), item("yes", kind=kind), item("yes", 0.4, kind=kind), document("YES")]

@@ -14,6 +14,7 @@ from pycupel import (
     CountQuotaSlice,
     GreedySlice,
     KnapsackSlice,
+    MinScoreSlice,
     Pipeline,
     QuotaEntry,
     QuotaSlice,
@@ -38,6 +39,8 @@ def test_a_quota_names_the_share_of_the_kind() -> None:
     [message] = slice_messages(QuotaSlice([QuotaEntry("Document", cap=10)]), items, 130)
     cause = "10% of the 130 tokens left by pinned items is 13; Document has 0"
     assert message == f"BudgetExceeded: 60 tokens requested, 70 available ({cause})"
+    within = MinScoreSlice(QuotaSlice([QuotaEntry("Document", cap=10)]), 0.0)
+    assert slice_messages(within, items, 130) == [message]
 
 
 def test_a_knapsack_says_that_a_score_is_worth_nothing() -> None:
@@ -123,6 +126,12 @@ def test_the_note_of_an_inner_quota_is_about_what_was_left_to_it() -> None:
     assert message == f"BudgetExceeded: 20 tokens requested, 100 available ({cause})"
 
 
+def test_a_single_token_is_rounded_up_too() -> None:
+    assert slice_messages(KnapsackSlice(100), [item("a", 1, 0.9)], 50) == [
+        "BudgetExceeded: 1 tokens requested, 50 available (tokens are rounded up to buckets of 100)"
+    ]
+
+
 def test_a_quota_that_redistributes_names_what_a_kind_may_use() -> None:
     slicer = QuotaSlice([QuotaEntry("Document", cap=10)], redistribute=True)
     assert slice_messages(slicer, [item("a", 60, 0.9), item("b", 60, 0.8, "Document")], 130) == [
@@ -130,11 +139,24 @@ def test_a_quota_that_redistributes_names_what_a_kind_may_use() -> None:
     ]
 
 
-@pytest.mark.parametrize("slicer", [CountQuotaSlice, CountConstrainedKnapsackSlice])
-def test_notes_never_raise_for_a_requirement_of_another_kind(slicer: Any) -> None:
+@pytest.mark.parametrize(
+    ("slicer", "excluded"),
+    [
+        (CountQuotaSlice, [("60 tokens requested, 110 available", "Message has 10")]),
+        (
+            CountConstrainedKnapsackSlice,
+            [
+                (f"{tokens} tokens requested, 120 available", "Message has 0; tokens are rounded up to buckets of 100")
+                for tokens in (10, 60)
+            ],
+        ),
+    ],
+)
+def test_notes_never_raise_for_a_requirement_of_another_kind(slicer: Any, excluded: list[tuple[str, str]]) -> None:
     """CQ-03: under a quota, a partition is judged by its own kind's entries."""
     inner = slicer([CountQuotaEntry("Tool", require_count=1, cap_count=1)], scarcity="throw")
     items = [item("tool", 10, 0.9, "Tool"), item("small", 10, 0.8), item("large", 60, 0.7)]
-    messages = slice_messages(QuotaSlice([QuotaEntry("Message", cap=50)], inner), items, 130)
-    assert all("50% of the 130 tokens left by pinned items is 65; Message has " in message for message in messages)
-    assert messages
+    share = "50% of the 130 tokens left by pinned items is 65"
+    assert slice_messages(QuotaSlice([QuotaEntry("Message", cap=50)], inner), items, 130) == [
+        f"BudgetExceeded: {needs} ({share}; {cause})" for needs, cause in excluded
+    ]

@@ -27,6 +27,7 @@ from pycupel import (
     QuotaSlice,
     RecencyScorer,
     ScoredItem,
+    StreamSlice,
     UShapedPlacer,
     policies,
 )
@@ -228,3 +229,22 @@ def test_choices_that_do_not_go_together_are_refused() -> None:
 
 def test_an_overflow_strategy_may_be_its_name() -> None:
     assert Policy(RecencyScorer(), overflow_strategy="Proceed").overflow_strategy is OverflowStrategy.PROCEED  # type: ignore[arg-type]
+
+
+def test_none_is_a_choice_of_its_own_and_leaves_items_whole() -> None:
+    """Nothing else is chosen in place of the slicer, so that any may be used, and streams run."""
+    items = [ContextItem("a\n" * 40, 40), ContextItem("b", 1)]
+    policy = Policy(RecencyScorer(), StreamSlice(), shorten="none")
+    assert policy.shortener is None
+    assert policy != Policy(RecencyScorer(), StreamSlice())
+    pipeline = Pipeline.from_policy(policy)
+    assert pipeline.run(items, 20) == pipeline.run_stream_sync(items, 20) == [items[1]]
+    with pytest.raises(TypeError, match="shorten must be a shortener"):
+        Policy(RecencyScorer(), shorten="some")  # type: ignore[arg-type]
+
+
+def test_a_shortener_that_never_shortens_makes_no_versions_for_others_either() -> None:
+    """It is a shortener like any other, so whoever takes the shortener of a policy may call it."""
+    never: Any = Policy(RecencyScorer(), shorten="none").shorten
+    item = ContextItem("long " * 100, 100)
+    assert never.shorten(item, ShortenContext([item])) == ()

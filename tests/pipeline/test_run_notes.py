@@ -392,6 +392,9 @@ def test_a_knapsack_with_coarse_buckets() -> None:
     ]
     assert notes(items, 60, HINTS, KnapsackSlice(bucket_size=1)) == []
     assert notes(items, 100, HINTS, KnapsackSlice()) == []
+    assert notes([item("a", 1, 0.9), item("b", 99, 0.8)], 60, HINTS, KnapsackSlice(100)) == [
+        "nothing fits into 60 tokens if tokens are counted in buckets of 100; use KnapsackSlice(bucket_size=1)"
+    ]
 
 
 def test_a_knapsack_that_refuses_everything() -> None:
@@ -533,6 +536,8 @@ def test_a_requirement_for_a_kind_that_is_not_there() -> None:
             "correct the kind, or leave out the entry"
         )
     ]
+    small = notes(items, 100, HINTS, QuotaSlice([QuotaEntry("Memory", require=1)]))
+    assert any("QuotaSlice requires 1 percent of the budget" in each for each in small)
 
 
 def test_several_requirements_are_told_in_one_sentence() -> None:
@@ -554,6 +559,8 @@ def test_fractions_in_place_of_percentages() -> None:
     ]
     inside = MinScoreSlice(QuotaSlice(entries, redistribute=True), 0.0)
     assert notes(items, 1_000, HINTS, inside) == told
+    # Nobody means 150 percent.
+    assert notes(items, 1_000, HINTS, QuotaSlice([QuotaEntry("Message", cap=1.5)])) == []
 
 
 # --- runs where nothing is wrong

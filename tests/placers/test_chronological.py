@@ -13,7 +13,7 @@ from pycupel import (
     ScoredItem,
     UShapedPlacer,
 )
-from pycupel.placers import place_by_index
+from pycupel.placers import Lineup, place_by_index
 from tests.strategies import HOUR, NOW
 
 
@@ -25,7 +25,7 @@ def placed(items: list[ContextItem], scores: list[float] | None = None) -> list[
     """What `place` and `place_by_index` agree on, object by object."""
     scores = [0.5] * len(items) if scores is None else scores
     output = ChronologicalPlacer().place([ScoredItem(*pair) for pair in zip(items, scores, strict=True)])
-    by_index = [items[i] for i in place_by_index(ChronologicalPlacer(), items, scores)]
+    by_index = [items[i] for i in place_by_index(ChronologicalPlacer(), Lineup(items, scores))]
     assert list(map(id, output)) == list(map(id, by_index))
     return output
 

@@ -21,7 +21,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.errors import CupelError, PlacerContractError
-from pycupel.placers import place_by_index
+from pycupel.placers import Lineup, place_by_index
 
 Scored = Sequence[ScoredItem]
 
@@ -55,9 +55,13 @@ def example_items() -> list[ContextItem]:
     return [ContextItem(name, 1, future_relevance_hint=hint) for name, hint in (("a", 0.9), ("b", 0.5), ("c", 0.1))]
 
 
+def by_index(placer: Any, items: list[ContextItem], scores: list[float]) -> list[int]:
+    return place_by_index(placer, Lineup(items, scores))
+
+
 def placed(placer: Any, items: list[ContextItem]) -> list[str]:
     """What `place_by_index` and a run agree on."""
-    order = place_by_index(placer, items, [0.5] * len(items))
+    order = by_index(placer, items, [0.5] * len(items))
     pipeline = Pipeline(ReflexiveScorer(), placer=placer, deduplication=False)
     by_run = [item.content for item in pipeline.run(items, BUDGET)]
     assert by_run == [items[i].content for i in order]
@@ -131,7 +135,7 @@ def test_a_placer_with_nothing_to_place_returns_nothing() -> None:
 def test_anything_but_a_rearrangement_is_refused(arrange: Callable[[list[ContextItem]], Any]) -> None:
     """Placers, Contract: it MUST NOT add, remove, modify, or duplicate items; SL-04."""
     placer = Custom(arrange)
-    for attempt in (place_by_index, run):
+    for attempt in (by_index, run):
         with pytest.raises(PlacerContractError, match="Custom") as caught:
             attempt(placer, example_items(), [0.9, 0.5, 0.1])
         assert isinstance(caught.value, CupelError)
@@ -158,7 +162,7 @@ def run(placer: Any, items: Iterable[ContextItem], scores: object) -> None:
 )
 def test_anything_that_is_no_list_is_refused(arrange: Callable[[list[ContextItem]], Any]) -> None:
     """Placer Interface: a list of items; a string is none, although it is a sequence."""
-    for attempt in (place_by_index, run):
+    for attempt in (by_index, run):
         with pytest.raises(PlacerContractError, match=r"Custom .*list of items"):
             attempt(Custom(arrange), example_items(), [0.9, 0.5, 0.1])
 
@@ -167,16 +171,16 @@ def test_the_same_object_twice_is_returned_twice() -> None:
     """SL-04: each as often as it came."""
     a, b, _ = example_items()
     assert placed(Custom(lambda items: items[::-1]), [a, a, b]) == ["b", "a", "a"]
-    assert place_by_index(Custom(lambda items: [a, b, a]), [a, a, b], [0.5] * 3) == [0, 2, 1]
+    assert by_index(Custom(lambda items: [a, b, a]), [a, a, b], [0.5] * 3) == [0, 2, 1]
     for picks in ([0, 2], [0, 2, 2], [0, 1, 0], [0, 1, 2, 2]):
         with pytest.raises(PlacerContractError):
-            place_by_index(Picking(picks), [a, a, b], [0.5] * 3)
+            by_index(Picking(picks), [a, a, b], [0.5] * 3)
 
 
 def test_equal_items_are_told_apart() -> None:
     """SL-02: by identity."""
     items = [ContextItem("same", 1) for _ in range(3)]
-    assert place_by_index(Custom(lambda items: [items[2], items[0], items[1]]), items, [0.5] * 3) == [2, 0, 1]
+    assert by_index(Custom(lambda items: [items[2], items[0], items[1]]), items, [0.5] * 3) == [2, 0, 1]
 
 
 def test_a_placer_may_have_its_method_as_an_attribute() -> None:
@@ -231,7 +235,7 @@ def test_a_method_that_only_looks_like_the_shortcut_is_not_used() -> None:
         def place(self, scored_items: Scored, /) -> list[ContextItem]:
             return [item for item, _ in scored_items][::-1]
 
-        def _place_indices(self, items: object, scores: object, /) -> list[int]:
+        def _place_indices(self, lineup: object, /) -> list[int]:
             raise AssertionError("not asked")
 
     assert placed(Lookalike(), example_items()) == ["c", "b", "a"]

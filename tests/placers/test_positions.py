@@ -17,7 +17,7 @@ from pycupel import (
     UShapedPlacer,
 )
 from pycupel.errors import InvalidArgumentError, PlacerContractError
-from pycupel.placers import place_by_index
+from pycupel.placers import Lineup, place_by_index
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -39,6 +39,7 @@ UNDATED = [item("a", 1), item("b", 3, pinned=True), item("c", 2), item("d", 9), 
         (ChronologicalPlacer(), "bedca"),
         (ChronologicalPlacer("position"), "abcde"),
         (FramedPlacer(ChronologicalPlacer("position"), first=lambda each: each.content == "d"), "dabce"),
+        (FramedPlacer(ChronologicalPlacer("position")), "abcde"),
         (FramedPlacer(ChronologicalPlacer(), first=lambda each: each.content == "d"), "dbeca"),
     ],
 )
@@ -85,7 +86,7 @@ def test_a_placer_that_returns_a_set_has_no_order() -> None:
 
 
 def test_other_placers_ignore_positions() -> None:
-    assert place_by_index(UShapedPlacer(), UNDATED[:3], [0.1, 0.2, 0.3], [5, 3, 1]) == [2, 0, 1]
+    assert place_by_index(UShapedPlacer(), Lineup(UNDATED[:3], [0.1, 0.2, 0.3], [5, 3, 1])) == [2, 0, 1]
 
 
 def test_an_unknown_option_is_refused() -> None:

@@ -123,6 +123,32 @@ def test_place_works_without_a_pipeline() -> None:
     assert [item.content for item in PromptPlacer().place(scored)] == ["page 0", "a", "b"]  # type: ignore[arg-type]
 
 
+RISING = [talk(f"m{i}", future_relevance_hint=i / 10) for i in (3, 1, 2)]
+RISING_PAGES = [ContextItem(f"p{i}", 1, kind="Document", future_relevance_hint=i / 10) for i in (3, 1, 2)]
+RESULT = talk("result", "ToolOutput", future_relevance_hint=0.9)
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        pytest.param(RISING_PAGES, "p3 p1 p2", id="documents alone"),
+        pytest.param(RISING, "m3 m1 m2", id="messages alone, of which none is the question"),
+        pytest.param([*RISING, *RISING_PAGES], "p3 p1 p2 m3 m1 m2", id="the newest message is the last of the input"),
+        pytest.param([RESULT, *RISING_PAGES], "p3 p1 p2 result", id="no message"),
+        pytest.param([*RISING, RESULT, RISING_PAGES[0]], "p3 m3 m1 result m2", id="a result between messages"),
+    ],
+)
+def test_what_has_no_timestamp_keeps_the_order_of_the_input(items: list[ContextItem], expected: str) -> None:
+    """With an inner placer that does, and for the conversation always: neither is in the order of the scores."""
+    pipeline = Pipeline(ReflexiveScorer(), placer=PromptPlacer(ChronologicalPlacer("position")))
+    assert " ".join(item.content for item in pipeline.run(items, 100)) == expected
+
+
+def test_a_query_of_another_type_is_refused_by_its_name() -> None:
+    with pytest.raises(TypeError, match=r"^query must be"):
+        PromptPlacer().for_query(7)  # type: ignore[arg-type]
+
+
 # FramedPlacer(last_inner=...)
 
 
@@ -134,5 +160,5 @@ def test_another_placer_may_order_the_last_ones() -> None:
     policy = Policy(ReflexiveScorer(), placer=placer)
     assert policy_to_dict(policy)["placer"]["lastInner"] == {"type": "chronological", "undated": "position"}
     assert policy_from_dict(policy_to_dict(policy)) == policy
-    with pytest.raises(TypeError, match="last_inner"):
+    with pytest.raises(TypeError, match=r"^last_inner must be"):
         FramedPlacer(last_inner=7)  # type: ignore[arg-type]

@@ -112,6 +112,12 @@ def test_every_sign_comes_back_from_every_format(sign: str) -> None:
         assert parse_policy(dump_policy(policy, form), form) == policy
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("sign", ["\u202e", "\u200b", "\x9b"])
+def test_what_a_terminal_interprets_is_escaped(sign: str, form: PolicyFormat) -> None:
+    assert dump_policy(Policy(RecencyScorer(), name=f"a{sign}b"), form).replace("\n", "").isprintable()
+
+
 def test_anchors_of_yaml_may_be_used() -> None:
     text = "scorers:\n- &base {type: kind, kindWeights: {Note: 1}}\n- {<<: *base, weight: 2}\n- *base\n"
     kind = KindScorer({"Note": 1})

@@ -242,3 +242,9 @@ def test_depth_counts_objects_and_lists() -> None:
 
     assert parse_policy(document(64)).scorer is not None
     assert refused(document(65), "json") == f"unknown{'[0]' * 63}: is nested more than 64 levels deep"
+
+
+@pytest.mark.parametrize("text", ["!" * 90_000, "scorers: *" + "a" * 90_000, "%TAG " + "x" * 90_000])
+def test_what_is_wrong_in_yaml_is_quoted_up_to_1000_characters(text: str) -> None:
+    assert refused(text, "yaml").startswith("invalid YAML: ")
+    assert len(refused(text, "yaml")) <= 1_020

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from pycupel import Policy, RecencyScorer, StreamSlice
 from pycupel.errors import DocumentError
 from pycupel.policies import dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
-from pycupel.protocols import Shortener
+from pycupel.protocols import NoShortener, Shortener
 from pycupel.registry import SHORTENERS
 from pycupel.shorten import ByFormat, HeadAndTail, KeyLines, Stub
 
@@ -28,6 +28,7 @@ def document(shorten: Any) -> dict[str, Any]:
         ({"type": "key_lines", "shares": [0.1, 0.5]}, KeyLines((0.1, 0.5)), {"type": "keyLines", "shares": [0.1, 0.5]}),
         ({"type": "headAndTail", "tokens": 90}, HeadAndTail(90), {"type": "headAndTail", "tokens": 90}),
         ("stub", Stub(), "stub"),
+        ("none", NoShortener(), "none"),
         (None, None, None),
     ],
 )
@@ -46,7 +47,7 @@ def test_a_shortener_is_named_or_described(written: Any, maker: Shortener | None
     [
         (
             "key-line",
-            "shorten: unknown shortener 'key-line'; choose from byFormat, keyLines, headAndTail, stub; did you mean",
+            "shorten: unknown shortener 'key-line'; choose from byFormat, keyLines, headAndTail, stub, none; did you",
         ),
         ("headAndTail", 'shorten: needs options; write it as an object: "shorten": {"type": "headAndTail", "tokens": '),
         ({"type": "headAndTail", "tokens": 0}, "tokens: must be greater than 0"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ChronologicalPlacer, ContextItem, Placer, ScoredItem, UShapedPlacer
-from pycupel.placers import place_by_index
+from pycupel.placers import Lineup, place_by_index
 from tests import strategies
 from tests.examples import examples
 from tests.oracle.placers import chronological, u_shaped
@@ -18,7 +18,7 @@ from tests.strategies import HINTS
 def check(placer: Placer, items: Sequence[ContextItem], scores: Sequence[float], expected: Sequence[int]) -> None:
     placed = placer.place([ScoredItem(*pair) for pair in zip(items, scores, strict=True)])
     assert list(map(id, placed)) == [id(items[i]) for i in expected]
-    assert place_by_index(placer, items, scores) == expected
+    assert place_by_index(placer, Lineup(items, scores)) == expected
 
 
 @pytest.mark.proves("S-PC-02")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages import MessageSelection, Shorten, select_messages
 from pycupel.messages.options import ProviderName, UnitName
 from tests.examples import examples
 from tests.messages.histories import PIXEL, PROVIDERS, Message, histories
@@ -108,9 +108,7 @@ def long_histories(draw: st.DrawFn, provider: str, *, broken: bool = False) -> l
 
 SHORTENING = st.fixed_dictionaries(
     {
-        "shorten": st.just("results"),
-        "keep": st.integers(0, 4),
-        "exclude": st.sampled_from(((), ("run",))),
+        "shorten": st.builds(Shorten, keep=st.integers(0, 4), exclude=st.sampled_from(((), ("run",)))),
         "too_large": st.sampled_from(("results", "drop", "shorten")),
     }
 )
@@ -146,7 +144,7 @@ def test_any_history_and_any_budget(
     messages = data.draw(long_histories(provider, broken=broken))
     budget = data.draw(budgets(messages, provider, unit))
     selection = selected(messages, budget, provider, unit, policy=policy, **options)
-    plain = selected(messages, budget, provider, unit, policy=policy, too_large="drop")
+    plain = selected(messages, budget, provider, unit, policy=policy, shorten=None, too_large="drop")
     if selection is None:
         assert plain is None
         return

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, QuotaSlice, ScoredItem
-from pycupel.slicers import StreamSlice, stream
+from pycupel.slicers import StreamSlice, greedy
 from tests.examples import examples
 from tests.oracle.stages import outranks
 from tests.property.test_slicers import compare_with_oracle, scored_items, slicer_budgets
@@ -76,5 +76,5 @@ def test_replacing_changes_nothing_that_costs_tokens_if_the_best_come_first(
 @given(st.builds(StreamSlice, st.sampled_from((1, 2, 3)), replace=st.just(True)), scored_items(), slicer_budgets())
 def test_many_batches(slicer: StreamSlice, scored: list[ScoredItem], budget: ContextBudget) -> None:
     """StreamSlice, replace: the same without a walk for each batch."""
-    with mock.patch.object(stream, "_MANY_BATCHES", 0):
+    with mock.patch.object(greedy, "_MANY_BATCHES", 0):
         compare_with_oracle(slicer, scored, budget)

@@ -22,6 +22,7 @@ from pycupel import (
     ContextItem,
     CountQuotaEntry,
     CountQuotaSlice,
+    GreedySlice,
     KindScorer,
     KnapsackSlice,
     Pipeline,
@@ -264,6 +265,8 @@ class TestTheRows:
         assert (data["size"], data["hidden"]) == (10_000, 10_000)
         assert sum(data["rows"]["in"]) == 7_500
         assert data["use"]["items"] == 12_000
+        # Excluded items have the numbers that they have in the report.
+        assert data["skipped"] == 4_500
         assert data["use"]["kinds"] == [[10_000, 10_000], [2_000, 2_000]]
         assert len(page) < 5_000_000
 
@@ -274,6 +277,13 @@ class TestTheRows:
         sweep = data_of(PIPELINE.dry_run(items, 400).to_html(pipeline=PIPELINE, items=items))["sweep"]
         assert len(selections(sweep)[-1]) == 1_000
         assert sweep["points"][-1]["use"]["items"] == 1_100
+
+    def test_a_sweep_by_score_alone_knows_where_each_item_enters(self) -> None:
+        pipeline = Pipeline(ReflexiveScorer(), GreedySlice(cost_exponent=0))
+        items = [ContextItem("best", 30, future_relevance_hint=1), ContextItem("next", 20, future_relevance_hint=0.5)]
+        report = pipeline.dry_run(items, 40)
+        assert data_of(report.to_html(pipeline=pipeline, items=items))["sweep"]["enters"] == [30, 20]
+        assert data_of(report.to_html(pipeline=PIPELINE, items=items))["sweep"]["enters"] is None
 
     def test_many_kinds_share_the_last_colour(self) -> None:
         items = [IncludedItem(ContextItem("a", 100 - i, kind=f"k{i}"), 1.0, "Scored") for i in range(20)]
@@ -524,7 +534,7 @@ class TestPanels:
             quiet=["tools"],
         )
         data = data_of(page)
-        assert data["quiet"] == ["tools"]
+        assert data["colors"] == {"system": 0, "user": 1}, "quiet ones have none"
         assert data["title"] == "The window"
         assert data["subtitle"] == "A file."
         assert data["panels"] == [
@@ -554,6 +564,7 @@ class TestPanels:
                 "columns": ["What", "Tokens"],
                 "rows": [["a </script>", 12], ["b", None], ["c", "nan"]],
                 "note": "Ten.",
+                "alarms": [],
             },
             {"type": "notes", "title": "Findings", "lines": ["one"]},
         ]

@@ -139,20 +139,20 @@ SELECTED, in the order in which the model reads it
   4  Message            0  0.004  ZeroToken  [cleared]
 
 LEFT OUT: 4 items, 671 tokens
-    kind        score  why                       content
+    #  kind        score  why                       content
 
   Did not fit (BudgetExceeded): 1 item; the selection left 150 free
-    Document     0.80  640 tokens                The shop's history since 197...
+    5  Document     0.80  640 tokens                The shop's history since ...
 
   Same text as another candidate (Deduplicated): 1 item
-    Document     0.70  copy of an excluded item  Order 4711: handed over.
+    6  Document     0.70  copy of an excluded item  Order 4711: handed over.
 
   Would fit, but was not chosen (BudgetExceeded): 1 item; the selection left 150
     free
-    Document     0.10  12 tokens                 Parcels take three days.
+    7  Document     0.10  12 tokens                 Parcels take three days.
 
   Negative token count (NegativeTokens): 1 item
-    ToolOutput   0.00  counted as -1             [image]
+    8  ToolOutput   0.00  counted as -1             [image]
 
 TOO FEW to meet a count requirement
   kind    required  found
@@ -586,20 +586,20 @@ def test_a_run_tells_its_reasons() -> None:
     ]
     report = Pipeline(ReflexiveScorer()).dry_run(items, ContextBudget(90))
     assert section(render_report(report), "LEFT OUT") == [
-        "    kind     score  why              content",
+        "    #  kind     score  why              content",
         "",
         "  Same text as another candidate (Deduplicated): 1 item",
-        "    Message   0.80  copy of #2       the best",
+        "    3  Message   0.80  copy of #2       the best",
         "",
         "  Did not fit (BudgetExceeded): 2 items; the selection left 10 free",
-        "    Message   0.70  100 tokens       too large without pins",
-        "    Message   0.40  35 tokens        does not fit",
+        "    4  Message   0.70  100 tokens       too large without pins",
+        "    6  Message   0.40  35 tokens        does not fit",
         "",
         "  Would fit without the pinned items (PinnedOverride): 1 item",
-        "    Message   0.60  displaced by #1  large because of pins",
+        "    5  Message   0.60  displaced by #1  large because of pins",
         "",
         "  Negative token count (NegativeTokens): 1 item",
-        "    Message   0.00  counted as -4    broken",
+        "    7  Message   0.00  counted as -4    broken",
     ]
 
 
@@ -609,7 +609,7 @@ def test_a_quota_that_is_full_is_no_lack_of_room() -> None:
     assert section(render_report(report), "LEFT OUT")[-3:] == [
         "  Would fit, but was not chosen (BudgetExceeded): 1 item; 10% of the 100 tokens",
         "    left by pinned items is 10; Document has 0",
-        "    Document   0.90  20 tokens  doc",
+        "    1  Document   0.90  20 tokens  doc",
     ]
     told = str(report.why("doc")).splitlines()[1:4]
     assert told == [
@@ -626,7 +626,7 @@ def test_caps_and_shortfalls_of_counts_are_told() -> None:
     text = render_report(report)
     assert section(text, "LEFT OUT")[-2:] == [
         "  Enough of its kind (CountCapExceeded): 1 item",
-        "    Message   0.80  capped at 1, 1 selected  second",
+        "    3  Message   0.80  capped at 1, 1 selected  second",
     ]
     assert section(text, "TOO FEW") == ["  kind    required  found", "  Memory         2      1"]
     assert str(report).endswith("\nleft out: 1 CountCapExceeded\ntoo few: 1 of 2 Memory")
@@ -732,7 +732,7 @@ def test_columns_that_do_not_fit_continue_below() -> None:
         "      the content of it",
     ]
     assert section(text, "LEFT OUT")[-2:] == [
-        "    Transcript   0.50  1,000,000,000 tokens",
+        "    2  Transcript   0.50  1,000,000,000 tokens",
         "        what was left out",
     ]
     text = render_report(report, width=40)
@@ -744,7 +744,7 @@ def test_columns_that_do_not_fit_continue_below() -> None:
     ]
     assert section(text, "LEFT OUT")[-3:] == [
         "    the selection left 1.0e+9 free",
-        "    Trans...   0.50  1.0e+9 tokens",
+        "    2  Trans...   0.50  1.0e+9 tokens",
         "        what was left out",
     ]
 
@@ -763,7 +763,7 @@ def test_marks_that_are_shown_as_characters_take_room_like_them() -> None:
 def test_an_empty_continuation_takes_no_line() -> None:
     left_out = [excluded("a", 1, 0.5, UnknownReason("New")), excluded("b", 1, 0.4, PinnedOverride("x" * 100))]
     text = render_report(make_report(excluded=left_out), width=40)
-    assert "  New: 1 item\n    Message   0.50\n        a\n" in text
+    assert "  New: 1 item\n    1  Message   0.50\n        a\n" in text
 
 
 def test_the_summary_breaks_between_its_parts() -> None:

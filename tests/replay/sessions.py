@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from pycupel.cli.demo import transcript
 
 Row = dict[str, Any]
 
@@ -125,8 +129,37 @@ REQUESTS: dict[str, Row] = {
         ],
         "tools": [{"type": "function", "name": "ls", "parameters": {"type": "object"}}],
     },
+    "converse": {
+        "modelId": "anthropic.claude-sonnet-4-5",
+        "system": [{"text": "Be brief."}],
+        "messages": [
+            {"role": "user", "content": [{"text": "Which files?"}]},
+            {"role": "assistant", "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Look.", "signature": "c2ln"}}},
+                {"toolUse": {"toolUseId": "a", "name": "ls", "input": {"path": "src"}}}]},
+            {"role": "user", "content": [
+                {"toolResult": {"toolUseId": "a", "content": [{"text": "src/checkout/retry.py"}]}}]},
+        ],
+        "toolConfig": {"tools": [{"toolSpec": {"name": "ls", "inputSchema": {"json": {}}}}]},
+    },
+    "interactions": {
+        "model": "gemini-3-pro",
+        "system_instruction": "Be brief.",
+        "input": [
+            {"type": "user_input", "content": [{"type": "text", "text": "Which files?"}]},
+            {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "Look."}]},
+            {"type": "function_call", "id": "a", "name": "ls", "arguments": {"path": "src"}},
+            {"type": "function_result", "call_id": "a", "name": "ls", "result": "src/checkout/retry.py"},
+        ],
+        "tools": [{"type": "function", "name": "ls", "parameters": {"type": "object"}}],
+    },
 }  # fmt: skip
 
 
 def lines(*rows: Row) -> list[str]:
     return [json.dumps(each) for each in rows]
+
+
+def planted_rows() -> Iterator[str]:
+    """Return the lines of a session in which what is needed later is planted in results that later calls outdate."""
+    return map(json.dumps, transcript(Path(__file__).with_name("planted_session.jsonl")))

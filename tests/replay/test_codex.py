@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests.replay.sessions import ROLLOUT, Row, counted, item, lines, row, said
 def read(*rows: Row) -> History:
     [history] = read_log(lines(*rows)).histories
     return history
+
+
+TIME = datetime(2026, 10, 14, 9, tzinfo=UTC)
 
 
 def test_a_rollout_is_one_history_with_its_calls() -> None:
@@ -33,10 +37,10 @@ def test_a_rollout_is_one_history_with_its_calls() -> None:
         "message",
     ]
     assert history.calls == (
-        Call(2, "gpt-5-codex", 4_000, 60, 3_000),
-        Call(5, "gpt-5-codex", 4_200, 20, 4_000),
-        Call(7, "gpt-5-codex", 4_300, 30, 4_200),
-        Call(9, "gpt-5-codex", 1_200, 10, 0),
+        Call(2, "gpt-5-codex", 4_000, 60, 3_000, time=TIME),
+        Call(5, "gpt-5-codex", 4_200, 20, 4_000, time=TIME),
+        Call(7, "gpt-5-codex", 4_300, 30, 4_200, time=TIME),
+        Call(9, "gpt-5-codex", 1_200, 10, 0, time=TIME),
     )
     assert history.compactions == (Compaction(8, "Summary: the key was drawn twice."),)
     assert [finding for finding in lint_messages(history.messages, "responses") if finding.severity == "error"] == []

@@ -12,7 +12,7 @@ from pycupel.messages import count_messages, lint_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.replay import History, context_usage, read_log
 from pycupel.replay.parts import prompt_parts
-from pycupel.shorten.superseded import arguments_of
+from pycupel.shorten.outdated import arguments_of
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
 
@@ -30,7 +30,7 @@ def kinds(history: History) -> list[tuple[str, str]]:
 def test_a_request_is_read_with_what_stands_beside_its_messages(provider: str) -> None:
     history = history_of(provider)
     assert history.provider == provider
-    assert bool(history.system) is (provider in {"anthropic", "gemini", "responses"})
+    assert bool(history.system) is (provider not in {"openai", "mistral"})
     assert len(history.tools) == (provider != "mistral")
     assert [
         finding for finding in lint_messages(history.messages, history.provider) if finding.severity == "error"
@@ -52,6 +52,8 @@ def test_a_document_is_read_like_a_line(provider: str) -> None:
         ("gemini", "user, images, thinking, tool_calls ls, tool_results ls"),
         ("mistral", "system, user, tool_calls ls, tool_results ls"),
         ("responses", "user, thinking, tool_calls ls, tool_results ls"),
+        ("converse", "user, thinking, tool_calls ls, tool_results ls"),
+        ("interactions", "user, thinking, tool_calls ls, tool_results ls"),
     ],
 )
 def test_parts_by_kind_and_tool(provider: str, expected: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.compressed import MAX_LINE, limited_lines
+from pycupel.codecs.json_values import MAX_LINE, limited_lines
 from pycupel.errors import DocumentError
 from pycupel.messages import lint_messages
 from pycupel.replay import History, Log, read_log
@@ -150,7 +150,7 @@ def test_an_endless_line_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest
     """The limit is 256 MiB; a test need not read as much."""
     path = tmp_path / "log.jsonl.gz"
     path.write_bytes(gzip.compress(LINE.encode() + b"\n" + b" " * 2_000_000))
-    monkeypatch.setattr("pycupel.replay.read.limited_lines", partial(limited_lines, limit=100_000))
+    monkeypatch.setattr("pycupel.replay.transcripts.limited_lines", partial(limited_lines, limit=100_000))
     with pytest.raises(DocumentError) as caught:
         read_log(path)
     assert str(caught.value) == f"{path}: line 2 is longer than 100,000, the limit for a line"

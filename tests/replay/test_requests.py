@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pycupel.replay import Call, History, read_log
+from tests.replay.sessions import REQUESTS
 
 Row = dict[str, Any]
 
@@ -140,6 +141,22 @@ def test_requests_of_bedrock() -> None:
     [call] = history.calls
     assert (call.model, call.prompt_tokens, call.output_tokens) == ("anthropic.claude-sonnet-4-5", 12, 2)
     assert (call.cache_read_tokens, call.cache_write_tokens) == (3, 4)
+
+
+@pytest.mark.parametrize("provider", ["responses", "interactions"])
+def test_items_in_messages(provider: str) -> None:
+    items = REQUESTS[provider]["input"]
+    [history] = read({"provider": provider, "messages": items})
+    assert (history.provider, history.messages) == (provider, tuple(items))
+
+
+def test_lines_of_steps() -> None:
+    steps = REQUESTS["interactions"]["input"]
+    [history] = read_log(map(json.dumps, steps)).histories
+    assert (history.provider, history.messages) == ("interactions", tuple(steps))
+    # Calls alone are those of Responses.
+    [calls] = read_log([json.dumps({**steps[2], "call_id": "a"})]).histories
+    assert calls.provider == "responses"
 
 
 def test_requests_of_interactions() -> None:

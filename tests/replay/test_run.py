@@ -11,10 +11,11 @@ import pytest
 
 from pycupel import KindScorer, Policy, PriorityScorer, RecencyScorer
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages import count_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.policies import preset
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
-from pycupel.replay.run import call_indices
+from pycupel.replay.run import BASELINES, BASELINES_HINT, Session, caching_counter, call_indices
 from pycupel.shorten import KeyLines
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines
 
@@ -87,6 +88,76 @@ def asking(*names: str) -> dict[str, Any]:
     return {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
 
 
+# --- what providers do on their side
+
+
+def agent(*results: str) -> History:
+    """A question, and an exchange for each result; the last call has its reply still to come."""
+    system = {"role": "system", "content": "be brief"}
+    messages = [system, {"role": "user", "content": "go"}]
+    return History((*messages, *(each for n, text in enumerate(results) for each in exchange(n, text))), "openai")
+
+
+LONG = "word " * 40
+
+
+def sent_at_the_end(history: History, budget: int, name: str) -> list[str]:
+    """Return the contents that a baseline sends at the last call."""
+    session = Session(history, budget, caching_counter(history, words))
+    keys = BASELINES[name](session, len(history.messages))  # type: ignore[index]
+    return [session._message(key)[0]["content"] for key in keys]
+
+
+def test_clearing_keeps_the_newest_three_results_and_short_ones() -> None:
+    history = agent(LONG, "x" * 46, LONG, LONG, LONG, LONG)
+    assert sent_at_the_end(history, 10_000, "clear-tool-uses") == [each["content"] for each in history.messages]
+    contents = sent_at_the_end(history, 200, "clear-tool-uses")
+    assert contents[3::2] == ["[result cleared]", "x" * 46, "[result cleared]", LONG, LONG, LONG]
+    assert sent_at_the_end(history, 100, "clear-tool-uses") == [], "what is left is too large"
+
+
+def test_clearing_in_a_message_with_several_results() -> None:
+    calls = [{"type": "tool_use", "id": f"t{n}", "name": "f", "input": {}} for n in range(4)]
+    results = [{"type": "tool_result", "tool_use_id": f"t{n}", "content": LONG} for n in range(4)]
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": results},
+    ]
+    budget = count_messages(messages, "anthropic", words) - 10
+    [last] = sent_at_the_end(History(tuple(messages), "anthropic"), budget, "clear-tool-uses")[2:]
+    assert [each["content"] for each in last] == ["[result cleared]", LONG, LONG, LONG]  # type: ignore[index]
+
+
+def test_clearing_begins_at_the_providers_trigger_even_if_more_would_fit() -> None:
+    history = agent(*["word " * 30_000] * 5)
+    contents = sent_at_the_end(history, 1_000_000, "clear-tool-uses")
+    assert contents.count("[result cleared]") == 2
+
+
+def test_truncation_drops_calls_with_their_outputs_from_the_start() -> None:
+    history = agent(LONG, LONG, LONG)
+    assert len(sent_at_the_end(history, 10_000, "truncation-auto")) == 8
+    contents = sent_at_the_end(history, 110, "truncation-auto")
+    assert contents == ["be brief", "", LONG, "", LONG]
+    assert sent_at_the_end(history, 20, "truncation-auto") == []
+
+
+def test_what_providers_do_is_not_rejected_and_is_shown_call_by_call() -> None:
+    """Without the question, the prompt begins with a call: the provider's own doing."""
+    cleared, truncated, newest = replay(
+        agent(LONG, LONG, LONG, LONG), 110, ["clear-tool-uses", "truncation-auto", NEWEST_FIRST], counter=words
+    )
+    assert (truncated.invalid, truncated.too_large) == (0, 0)
+    assert cleared.too_large > 0
+    for each in (cleared, truncated, newest):
+        assert sum(call.tokens for call in each.sent) == each.tokens
+        assert sum(call.reused for call in each.sent) == each.reused_tokens
+        assert sum(call.is_cut for call in each.sent) == each.cuts
+        assert sum(call.is_refused for call in each.sent) == each.refused
+        assert len(each.sent) == each.calls
+
+
 def test_what_was_needed_later_is_measured_where_the_history_does_not_fit() -> None:
     filler = "word " * 30
     messages = [
@@ -133,12 +204,17 @@ def test_a_policy_with_a_shortener_shortens_results() -> None:
     messages.append(asking(*(f"setting_{n}" for n in range(12))))
     history = History(tuple(messages), "openai")
     chat = preset("chat")
-    whole, shorter = replay(history, 2_000, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)
+    shorter, whole, alias = replay(history, 2_000, ("chat", "chat+drop", "chat+shorten"), counter=words)
+    assert [each.policy for each in (shorter, whole, alias)] == ["chat", "chat+drop", "chat+shorten"]
+    assert replace(alias, policy="chat") == shorter
+    assert replay(history, 2_000, {"none": replace(chat, shorten="none")}, counter=words)[0].kept == whole.kept
     assert whole.kept < shorter.kept == shorter.needed
     assert shorter.invalid == shorter.too_large == 0
     assert shorter.cuts
     # The last result alone does not fit, so it is shortened in any case.
-    tight, fitted = replay(history, 300, {"chat": chat, "shorter": replace(chat, shorten=KeyLines())}, counter=words)
+    tight, fitted = replay(
+        history, 300, {"chat+drop": "chat+drop", "lines": replace(chat, shorten=KeyLines())}, counter=words
+    )
     assert tight.too_large == fitted.too_large == 0
     assert tight.needed == fitted.needed
 
@@ -180,7 +256,7 @@ def test_baselines_and_budgets_are_read_as_everywhere() -> None:
     [usual] = replay(chat(3), 20, ["newest-first"], counter=words)
     [other] = replay(chat(3), Tokens(20), {"newest-first": "Newest_First"}, counter=words)
     assert other == usual
-    indexed = type("Indexed", (), {"__index__": lambda self: 20})()
+    indexed: Any = type("Indexed", (), {"__index__": lambda self: 20})()
     assert replay(chat(3), indexed, ["newest-first"], counter=words) == (usual,)
 
 
@@ -205,7 +281,7 @@ def test_wrong_arguments() -> None:
         replay(chat(1), 100, [])
     with pytest.raises(InvalidArgumentError, match="unknown preset 'chatt'") as caught:
         replay(chat(1), 100, ["chatt"])  # type: ignore[list-item]
-    assert caught.value.__notes__ == ["Besides presets, you can name the baselines newest-first and as-logged."]
+    assert caught.value.__notes__ == [BASELINES_HINT]
     with pytest.raises(TypeError, match="budget"):
         replay(chat(1), "100", ["chat"])  # type: ignore[call-overload]
 

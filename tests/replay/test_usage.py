@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import pytest
 
-from pycupel.cli.demo import transcript
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import ProviderName, count_messages
 from pycupel.messages.providers import PROVIDERS
@@ -25,7 +24,7 @@ from pycupel.replay import (
     read_log,
 )
 from pycupel.shorten import ToolCall, superseded
-from tests.replay.sessions import REQUESTS, ROLLOUT, lines
+from tests.replay.sessions import REQUESTS, ROLLOUT, lines, planted_rows
 
 SHARED = Path(__file__).parents[3] / "shared/histories"
 
@@ -72,7 +71,7 @@ def test_the_model_decides_what_messages_cost_whatever_their_format() -> None:
 
 def test_reprs_are_short() -> None:
     """Issue: the repr of a log was as long as the log."""
-    log = read_log(map(json.dumps, transcript()))
+    log = read_log(planted_rows())
     usage = context_usage(log, counter=words)
     history = "<History: 48 messages for anthropic, 24 calls>"
     assert repr(log) == "<Log: 1 history, 0 skipped lines>"
@@ -172,7 +171,7 @@ def test_the_largest_history_is_looked_at_and_no_sidechain() -> None:
 
 
 def test_the_counter_is_corrected_by_what_prompts_grew_by() -> None:
-    usage = context_usage(read_log(json.dumps(row) for row in transcript()), counter="estimator")
+    usage = context_usage(read_log(planted_rows()), counter="estimator")
     assert str(usage.counter).startswith("estimator x ")
     # The sample was written with 9,400 hidden tokens.
     assert usage.not_in_file == pytest.approx(9_400, rel=0.1)

@@ -12,7 +12,7 @@ import pytest
 from pycupel import ContextItem
 from pycupel.kernels.words import Analysis, analysis_of
 from pycupel.scorers import RelevanceScorer, _analyses, clear_caches
-from pycupel.scorers._analyses import MAX_BYTES, _Cache, analyse, cached_bytes
+from pycupel.scorers._analyses import CACHE, MAX_BYTES, _Cache
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +35,14 @@ def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return analysis_of(content, terms_of)
 
     monkeypatch.setattr(_analyses, "analysis_of", recorded)
-    first = analyse(["a b", "c", "a b"])
-    again = analyse([" ".join("ab"), "d"])
+    first = CACHE.analyse(["a b", "c", "a b"])
+    again = CACHE.analyse([" ".join("ab"), "d"])
     assert read == ["a b", "c", "d"]
     assert first[0] is first[2] is again[0]
     assert first[0].counts == {"b": 1}
     assert first[0].length == 2
     clear_caches()
-    analyse(["a b"])
+    CACHE.analyse(["a b"])
     assert read == ["a b", "c", "d", "a b"]
 
 
@@ -56,10 +56,10 @@ def test_scores_are_the_same_with_and_without_it() -> None:
 
 
 def test_clearing_frees_what_is_counted() -> None:
-    analyse([text(1)])
-    assert cached_bytes() > 0
+    CACHE.analyse([text(1)])
+    assert min(CACHE.bytes, CACHE.vocabulary.bytes) > 0
     clear_caches()
-    assert cached_bytes() == 0
+    assert CACHE.bytes + CACHE.vocabulary.bytes == 0
 
 
 def test_the_oldest_are_dropped_when_it_is_full() -> None:

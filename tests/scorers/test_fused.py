@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from math import inf, nan
+from collections.abc import Callable
+from math import inf, isfinite, nan
 from typing import Any
 
 import pytest
@@ -117,6 +118,28 @@ def test_one_group_is_fused_by_its_ranks_if_asked_for() -> None:
     assert FusedScorer().score_all([]) == []
 
 
+def long_way(items: list[ContextItem], key: Callable[[ContextItem], Any], k: int) -> list[float]:
+    """The fused ranks by their definition, worked out for each item."""
+    hinted = [item for item in items if item.future_relevance_hint is not None and isfinite(item.future_relevance_hint)]
+    groups = list(dict.fromkeys(map(key, hinted)))
+
+    def fused(content: str) -> float:
+        result = 0.0
+        for group in groups:
+            hints = {id(item): item.future_relevance_hint or 0.0 for item in hinted if key(item) == group}
+            own = [hints[id(item)] for item in hinted if item.content == content and id(item) in hints]
+            if own:
+                result += 1.0 / (k + 1 + len([hint for hint in hints.values() if hint > max(own)]))
+        return result
+
+    sums = [fused(item.content) for item in hinted]
+    spans = {id(item): 0.5 if min(sums) == max(sums) else None for item in hinted}
+    for item, each in zip(hinted, sums, strict=True):
+        if spans[id(item)] is None:
+            spans[id(item)] = (each - min(sums)) / (max(sums) - min(sums))
+    return [spans.get(id(item)) or 0.0 for item in items]
+
+
 def test_score_and_score_all_are_equal_to_the_bit() -> None:
     draw = random.Random(34)
     for _ in range(200):
@@ -136,6 +159,9 @@ def test_score_and_score_all_are_equal_to_the_bit() -> None:
             FusedScorer("metadata:x", 1),
         ):
             assert [scorer.score(item, items) for item in items] == scorer.score_all(items)
+        by_retriever = FusedScorer().score_all(items)
+        assert by_retriever == long_way(items, lambda item: str(item.metadata.get("retriever", "")), 60)
+        assert FusedScorer("source", 1).score_all(items) == long_way(items, lambda item: item.source.key, 1)
 
 
 def test_the_contract_holds() -> None:
@@ -200,3 +226,10 @@ def test_distances_are_turned_round(distances: tuple[float, ...], expected: list
     assert [item.future_relevance_hint for item in turned] == [*expected, None, inf]
     with pytest.raises(TypeError, match="lower_is_better must be a bool"):
         rescale_hints(items, lower_is_better=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("by", ["retriever", "source"])
+def test_a_k_beyond_floats_makes_all_ranks_equal(by: Any) -> None:
+    items = from_each((3.0, 2.0), (0.5,))
+    scorer = FusedScorer(by, 10**5000)
+    assert scorer.score_all(items) == [scorer.score(item, items) for item in items] == [0.5] * 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,12 @@ import pytest
 from pycupel import ContextItem, MetadataKeyScorer
 from pycupel.errors import ScorerConfigError
 from tests.hostile import Raising
+
+
+class Level(str, Enum):  # noqa: UP042 - unlike StrEnum, its str() is no longer its text
+    """A string with another str()."""
+
+    HIGH = "high"
 
 
 def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str = "high", boost: float = 1.5) -> float:
@@ -34,6 +41,8 @@ def score_of(metadata: dict[str, Any], key: str = "cupel:priority", value: str =
         (None, "None", 1.0),
         (None, "", 1.0),
         ("e\u0301", "\u00e9", 1.0),
+        (Level.HIGH, "high", 1.5),
+        (Level.HIGH, "Level.HIGH", 1.0),
     ],
 )
 def test_values_are_compared_as_strings(raw: Any, value: str, score: float) -> None:

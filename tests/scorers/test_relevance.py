@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -44,8 +45,37 @@ def test_finds_what_was_meant(query: str, answer: str, other: str) -> None:
     assert best(query, other, answer) == answer
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("What happened on 7 May 2023?", ["noon", "2023-05-07 is over"]),
+        ("2023-05-07", ["noon", "2023-05-07 is over"]),
+        ("May 8th", ["evening"]),
+        ("What happened yesterday?", ["noon", "2023-05-07 is over"]),
+        ("yesterday or on May 8", ["noon", "evening", "2023-05-07 is over"]),
+        ("9 May", []),
+    ],
+)
+def test_a_date_finds_timestamps_and_other_spellings(query: str, found: list[str]) -> None:
+    days = {"noon": datetime(2023, 5, 7, 12, tzinfo=UTC), "evening": datetime(2023, 5, 8, 20, tzinfo=UTC)}
+    contents = ("noon", "evening", "2023-05-07 is over", "another day")
+    candidates = [ContextItem(content, 10, timestamp=days.get(content)) for content in contents]
+    together = scores(RelevanceScorer(query, **PLAIN), candidates)
+    assert [content for content, score in zip(contents, together, strict=True) if score > 0.0] == found
+
+
+def test_without_timestamps_yesterday_is_a_word() -> None:
+    assert best("what was yesterday", "what was today", "that was Yesterday") == "that was Yesterday"
+
+
+def test_there_is_no_day_before_the_first() -> None:
+    first = ContextItem("one", 10, timestamp=datetime.min.replace(tzinfo=UTC))
+    assert scores(RelevanceScorer("yesterday"), [first]) == [1.0]
+
+
 def test_an_empty_query_matches_nothing() -> None:
     assert scores(RelevanceScorer(""), items("one", "two")) == [0.0, 0.0]
+    assert scores(RelevanceScorer("to be or not to be"), items("to be", "two")) == [0.0, 0.0]
 
 
 def test_a_group_that_cannot_be_hashed_is_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pycupel import ContextItem, select
 from pycupel.model.item import is_version_of, stated_units
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import ByFormat, KeyLines
+from pycupel.shorten.by_format import WithEnds
 from tests.processor_time import within
 
 
@@ -57,7 +59,10 @@ def test_an_array_keeps_its_first_and_last_record_and_what_stands_out() -> None:
     data = records()
     data[2718]["message"] = "E42 disk full"
     versions = shortened(json.dumps(data, indent=2))
-    assert len(versions) == 7
+    assert len(versions) == 11
+    # For a window of any size, there is one that fills a third of it.
+    assert all(len(longer) < 3 * len(shorter) for longer, shorter in pairwise(versions[:-1]))
+    assert len(versions[-2]) < 1_600
     for version in versions:
         found, note = kept(version)
         assert data[2718] in found
@@ -314,6 +319,25 @@ def test_records_inside_records_stand_out() -> None:
         assert "E42 disk full" in version
 
 
+def test_records_of_small_pages_stand_out_among_those_of_all_pages() -> None:
+    """A page of eight is one piece, or two; in columns or not."""
+    rows: list[dict[str, Any]] = [{"id": i, "state": "ok", "message": f"step {i} done"} for i in range(61)]
+    rows[21]["message"] = "E42 disk full"
+    for size in (5, 8, 12):
+        pages = [rows[i : i + size] for i in range(0, len(rows), size)]
+        for data in ([{"page": n, "entries": page} for n, page in enumerate(pages)], {"steps": dict(enumerate(pages))}):
+            for version in shortened(json.dumps(data)):
+                assert "E42 disk full" in version, data
+
+
+def test_tables_of_others_are_compared_whatever_is_in_them() -> None:
+    tables: list[Any] = [{"columns": ["id", "state"], "rows": [[i, "ok" * 90], [i, "ok"], i]} for i in range(12)]
+    tables[5]["rows"][1] = [5, "E42 disk full"]
+    assert all("E42 disk full" in version for version in shortened(json.dumps(tables)))
+    tables.append({"columns": [[1], {}], "rows": [[1, 2], "x" * 500]})
+    assert all(map(json.loads, shortened(json.dumps(tables))))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -503,3 +527,52 @@ def test_shorteners_are_values() -> None:
 )
 def test_large_texts_take_linear_time(text: str) -> None:
     within(25, lambda: shortened(text))
+
+
+def unread(content: str) -> list[str]:
+    """The texts of all versions of what has not been read yet."""
+    whole = item(content, len(content) // 4)
+    versions = WithEnds().shorten(whole, context := ShortenContext([whole]))
+    sizes = [whole.tokens, *(version.tokens for version in versions)]
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert WithEnds().units(whole, context) == ByFormat().units(whole, context)
+    return [version.content for version in versions]
+
+
+def test_what_has_not_been_read_keeps_its_head_and_tail_and_key_lines_between() -> None:
+    lines = [f"{chr(97 + i % 26) * (3 + i % 5)} says nothing of interest" for i in range(400)]
+    lines[150] = "setting_7: src/app/module_7.py"
+    text = "\n".join(lines)
+    versions = unread(text)
+    assert len(versions) == 4
+    for version in versions:
+        assert version.startswith(text[:160])
+        assert version.endswith(text[-160:])
+        assert lines[150] in version
+
+
+def test_similar_lines_fold_between_the_ends() -> None:
+    lines = [f"12:00:{i:02} worker {i} waits" for i in range(60)]
+    head, tail = lines[:7], lines[-7:]
+    assert unread("\n".join(lines)) == ["\n".join([*head, lines[7], "[+44 such lines]", lines[52], *tail])]
+
+
+def test_a_table_that_has_not_been_read_keeps_its_ends() -> None:
+    rows = ["name,city,year", *(f"name {i},Rome,{1900 + i}" for i in range(90))]
+    rows[40] = "name 40,Lima,1940"
+    for version in unread("\n".join(rows)):
+        assert version.startswith("\n".join(rows[:8]))
+        assert version.endswith("\n".join(rows[-8:]))
+        assert rows[40] in version
+
+
+@pytest.mark.parametrize("text", ["<p>" + "word " * 400 + "</p>\n", "short\n" * 30, "a few\nlines\n"])
+def test_what_has_no_middle_has_only_its_ends(text: str) -> None:
+    """The lines of the first are long, so that `HeadAndTail` cuts inside them."""
+    assert unread(text) == []
+
+
+def test_json_that_has_not_been_read_stays_json() -> None:
+    text = json.dumps(records(400))
+    whole = item(text, len(text) // 4)
+    assert unread(text) == [each.content for each in ByFormat().shorten(whole, ShortenContext([whole]))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -45,7 +45,7 @@ def contents(slicer: Any, items: list[ContextItem] = PAGES, budget: int = 1_000)
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_source_exceeds_its_cap_and_nothing_that_fits_is_left_out(seed: int) -> None:
-    """The issue: over 2,000 random inputs, of the room that pinned items leave."""
+    """Over 2,000 random inputs; a cap is a share of the room that pinned items leave."""
     draw = random.Random(seed)
     for _ in range(100):
         cap, budget = draw.choice((20, 40, 50, 75)), draw.randrange(50, 400)
@@ -60,8 +60,7 @@ def test_no_source_exceeds_its_cap_and_nothing_that_fits_is_left_out(seed: int) 
             for i in range(draw.randrange(1, 25))
         ]
         pinned = sum(item.tokens for item in items if item.pinned)
-        if pinned > budget:
-            continue
+        budget = max(budget, pinned)
         slicer = QuotaSlice([QuotaEntry.each(cap=cap)], by="source")
         report = Pipeline(ReflexiveScorer(), slicer).dry_run(items, budget)
         room = budget - pinned
@@ -93,6 +92,15 @@ def test_counts_by_a_metadata_key() -> None:
 
 def test_counts_by_a_function() -> None:
     assert contents(CountQuotaSlice([EACH], by=lambda item: item.content[0] in "ab")) == ["7 5", "a 0"]
+
+
+@pytest.mark.parametrize(("by", "first", "second"), [("kind", "Note", "memo"), ("source", "NOTE", "MEMO")])
+def test_a_cap_of_each_group_names_it_as_its_items_do(by: Literal["kind", "source"], first: str, second: str) -> None:
+    items = [
+        ContextItem(f"{kind} {i}", 1, kind=kind, source=kind.upper()) for i in range(2) for kind in ("Note", "memo")
+    ]
+    report = Pipeline(ReflexiveScorer(), CountQuotaSlice([EACH], by=by)).dry_run(items, 1_000)
+    assert [each.reason for each in report.excluded] == [CountCapExceeded(name, 1, 1, by) for name in (first, second)]
 
 
 def test_reasons_and_shortfalls_say_by() -> None:
@@ -151,8 +159,13 @@ def test_a_cap_of_zero_leaves_out_even_what_costs_nothing() -> None:
 def test_counts_inside_shares_of_the_same_groups() -> None:
     slicer = QuotaSlice([QuotaEntry.each(cap=50)], CountQuotaSlice([EACH], by="metadata:file"), by="metadata:file")
     assert contents(slicer, budget=100) == ["7 5", "None 6", "a 0", "b 3"]
-    inside = CountQuotaSlice([CountQuotaEntry("b", cap_count=1)], by="metadata:file")
-    assert "a 2" in contents(QuotaSlice([], inside, by="metadata:file"), budget=100)
+    one_of_b = [CountQuotaEntry("b", cap_count=1)]
+    for inside in (
+        CountQuotaSlice(one_of_b, by="metadata:file"),
+        CountConstrainedKnapsackSlice(one_of_b, KnapsackSlice(1), by="metadata:file"),
+    ):
+        found = contents(QuotaSlice([], inside, by="metadata:file"), budget=100)
+        assert found == ["7 5", "None 6", "a 0", "a 1", "a 2", "b 3"]
     outside = CountQuotaSlice([EACH], QuotaSlice([QuotaEntry.each(cap=50)], by="source"), by="metadata:file")
     assert contents(outside, budget=200) == ["7 5", "None 6", "a 0", "b 3"]
 
@@ -222,6 +235,17 @@ def test_utilization_has_a_record_for_each_value() -> None:
     by_source = CountQuotaSlice([CountQuotaEntry("rag", cap_count=9), EACH], by="source")
     [used] = quota_utilization(report, by_source, 100)
     assert (used.kind, used.actual) == (ContextKind("rag"), 7)
+
+
+def test_utilization_shows_values_as_they_are_spelled_even_those_that_no_kind_can_have() -> None:
+    values: list[Any] = ["B", "", " \n", "y" * 2_000, None]
+    items = [ContextItem(f"{i}", 1, source="Web", metadata={"file": value}) for i, value in enumerate(values)]
+    each = QuotaEntry.each(cap=50)
+    for by, shown in {"source": ["Web"], "metadata:file": ["' \\n'", "''", "'yyy", "(none)", "B"]}.items():
+        slicer = QuotaSlice([each], by=by)
+        report = Pipeline(ReflexiveScorer(), slicer).dry_run(items, 100)
+        usage = [used.kind.value for used in quota_utilization(report, slicer, 100)]
+        assert [value[: len(start)] for value, start in zip(usage, shown, strict=True)] == shown
 
 
 # Files

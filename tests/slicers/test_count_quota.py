@@ -20,6 +20,7 @@ from pycupel import (
     KnapsackSlice,
     OverflowStrategy,
     Pipeline,
+    QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
     ScarcityBehavior,
@@ -164,6 +165,13 @@ def test_cap_order_score_keeps_the_highest_scored() -> None:
     """CQ-07: the opt-in."""
     slicer = CountQuotaSlice([entry("tool", 0, 1)], cap_order="score")
     assert detailed(HI_LO, 200, slicer) == (["hi"], [], [("lo", CountCapExceeded("tool", 1, 1))])
+
+
+def test_cap_order_score_holds_inside_a_quota() -> None:
+    """Where the slicer of a share is made anew, with the entries of its kind."""
+    slicer = CountQuotaSlice([entry("tool", 0, 1)], cap_order="score")
+    outer = QuotaSlice([QuotaEntry("tool", 100, 100)], slicer)
+    assert selected(of_kinds(HI_LO), 200, outer) == ["hi"]
 
 
 def test_cap_order_score_does_not_change_what_the_inner_slicer_selects() -> None:

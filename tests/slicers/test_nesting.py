@@ -9,6 +9,7 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
+    CountQuotaEntry,
     CountQuotaSlice,
     GreedySlice,
     MinScoreSlice,
@@ -41,6 +42,14 @@ def test_slicers_are_nested_100_levels_deep_at_most(wrap: Callable[[Slicer], Sli
     with pytest.raises(SlicerConfigError, match="slicers may be nested at most 100 levels deep") as caught:
         wrap(slicer)
     assert caught.value.argument == "inner"
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: inner, lambda inner: MinScoreSlice(inner, 0.0)])
+def test_a_quota_asks_the_slicers_inside_it_for_each_kind(wrap: Callable[[Slicer], Slicer]) -> None:
+    items = [ScoredItem(ContextItem(f"{kind} {i}", 1, kind=kind), 0.5) for i in range(2) for kind in ("note", "memo")]
+    inner = CountQuotaSlice([CountQuotaEntry("note", require_count=1, cap_count=1)])
+    selected = QuotaSlice([QuotaEntry("note", cap=90)], wrap(inner)).slice(items, ContextBudget(10))
+    assert [item.content for item in selected] == ["note 0", "memo 0", "memo 1"]
 
 
 @pytest.mark.proves("S-QU-17")

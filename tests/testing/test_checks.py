@@ -29,8 +29,14 @@ from pycupel import (
 from pycupel.diagnostics import CountCapExceeded
 from pycupel.protocols import SliceOutcome
 from pycupel.scorers import Exponential
-from pycupel.testing._contract import BrokenProperty, StrategyCheckError, check_placer, check_scorer, check_slicer
-from pycupel.testing.runs import FixedTimeProvider
+from pycupel.testing._contract import (
+    BrokenProperty,
+    FixedTimeProvider,
+    StrategyCheckError,
+    check_placer,
+    check_scorer,
+    check_slicer,
+)
 
 DAY = timedelta(days=1)
 CLOCK = FixedTimeProvider(datetime(2026, 1, 1, tzinfo=UTC))

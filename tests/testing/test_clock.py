@@ -13,7 +13,7 @@ from pycupel import ContextItem, DecayScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.protocols import TimeProvider
 from pycupel.scorers import Exponential
-from pycupel.testing.runs import FixedTimeProvider
+from pycupel.testing._contract import FixedTimeProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -13,7 +13,7 @@ from pycupel.diagnostics import (
     InclusionReason,
     PinnedOverride,
 )
-from pycupel.testing.snapshots import explain_inequality
+from pycupel.testing.reports import explain_inequality
 from tests.testing.reports import dropped, kept, report_of
 
 ONLY_EVENTS = [

@@ -28,7 +28,7 @@ from pycupel.diagnostics import ExclusionReason
 from pycupel.errors import InvalidArgumentError
 from pycupel.shorten import HeadAndTail
 from pycupel.testing import ReportRunner
-from pycupel.testing.snapshots import save_reports
+from pycupel.testing.reports import save_reports
 from pycupel.wire import loads
 from tests.testing.reports import dropped, kept, report_of
 

@@ -13,7 +13,7 @@ import pytest
 from pycupel import ContextBudget, ContextItem, KindScorer, Pipeline, ReflexiveScorer, SelectionReport
 from pycupel.diagnostics import Deduplicated, ExclusionReason, UnknownReason
 from pycupel.errors import DocumentError, InvalidArgumentError
-from pycupel.testing import SelectionReportAssertionError, snapshots
+from pycupel.testing import SelectionReportAssertionError, reports
 from pycupel.wire import loads
 from tests.testing.reports import dropped, kept, report_of
 
@@ -42,7 +42,7 @@ def failure(report: SelectionReport, name: str, directory: Path) -> SelectionRep
 
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget which snapshots have been used, as another run would."""
-    monkeypatch.setattr(snapshots, "USED", {})
+    monkeypatch.setattr(reports, "USED", {})
 
 
 @pytest.fixture(autouse=True)
@@ -255,7 +255,7 @@ def test_only_what_was_written_counts_as_written(tmp_path: Path, monkeypatch: py
     for name in ("old", "new", "new"):
         run().should().match_snapshot(name, directory=tmp_path)
     directory = tmp_path / "__snapshots__"
-    assert {directory / "old.json": False, directory / "new.json": True} == snapshots.USED
+    assert {directory / "old.json": False, directory / "new.json": True} == reports.USED
 
 
 def test_a_snapshot_that_was_deleted_is_written_again(tmp_path: Path) -> None:

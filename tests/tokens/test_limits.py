@@ -5,22 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from pycupel import ContextBudget, ContextItem, Pipeline, Policy, select
-from pycupel.errors import InvalidArgumentError, InvalidBudgetError, UnitTooLargeError
+from pycupel.errors import DocumentError, InvalidArgumentError, InvalidBudgetError, UnitTooLargeError
 from pycupel.messages import MessageSelection, select_messages
 from pycupel.policies import CHAT, dump_policy, parse_policy, policy_from_dict, policy_json_schema, policy_to_dict
-from pycupel.tokens import ModelLimits, count_messages, limits, limits_of, register_model, window_of
-from pycupel.tokens.limits import allowance, find_limits, limits_table
-from pycupel.tokens.models import normalized_model
+from pycupel.tokens import ModelLimits, count_messages, limits_of, models as limits, register_model, window_of
+from pycupel.tokens.models import allowance, find_limits, limits_table, normalized_model, prices_in, prices_table
 from pycupel.wire import dumps, loads
 from tests.examples import examples
-from tools.compare_models import Facts, compare, facts_of, rewritten
+from tools.compare_models import PRICES, Facts, compare, facts_of, price_rows, rewrite_prices, rewritten
 
 ROWS = (files("pycupel.tokens") / "data" / "limits.txt").read_text(encoding="utf-8").splitlines()
 HISTORY = [{"role": role, "content": f"{n} " + 90 * "x"} for n in range(40) for role in ("user", "assistant")]
@@ -115,7 +116,7 @@ def test_the_last_registration_counts_also_for_a_known_model() -> None:
 
 def test_a_registration_is_for_the_process() -> None:
     register_model("of-this-process", window=1_000)
-    code = "from pycupel.tokens.limits import find_limits; print(find_limits('of-this-process'))"
+    code = "from pycupel.tokens.models import find_limits; print(find_limits('of-this-process'))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "None\n"
 
@@ -423,3 +424,67 @@ def test_a_row_changes_if_its_models_agree_and_differences_are_told() -> None:
     ]
     assert [*rewritten(text, {"o4": ModelLimits(5, 5, None)})][3].split() == ["o4", "5"]
     assert [*rewritten(text, {"o4": ModelLimits(5, 4, None)})][3].split() == ["o4", "5", "4"]
+
+
+# --- prices
+
+
+def test_every_price_has_a_day_and_a_source() -> None:
+    table = prices_table()
+    assert table["claude-sonnet-4-5"][:4] == (3.0, 0.3, 3.75, 15.0)
+    # No cache is written to at a price of its own.
+    assert table["gpt-4o"][:4] == (2.5, 1.25, 2.5, 10.0)
+    for name, row in table.items():
+        assert name == normalized_model(name)
+        assert row.input > 0 < row.output
+        assert row.date.year >= 2026
+        assert row.source
+        assert row.cached <= row.input
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "m",
+        "m 1 2 3 4",
+        "m 1 2 3 4 2026-01-01",
+        "m 1 2 3 x 2026-01-01 s",
+        "m 1 2 3 4 soon s",
+        "m 1 -2 3 4 2026-01-01 s",
+        "m - 2 3 4 2026-01-01 s",
+        "m 1 2 3 inf 2026-01-01 s",
+        "m 1 nan 3 4 2026-01-01 s",
+    ],
+)
+def test_a_line_without_a_price_is_named(line: str) -> None:
+    with pytest.raises(DocumentError, match=r"^line 3 must have a model, its prices in USD per million tokens"):
+        prices_in(f"# a comment\n\n{line}\n")
+
+
+def test_prices_come_from_the_makers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = {"mode": "chat", "litellm_provider": "openai", "input_cost_per_token": 2e-6, "output_cost_per_token": 8e-6}
+    table = {
+        "gpt-9-2027-01-01": {**usual, "input_cost_per_token": 5e-6},
+        "gpt-9": {**usual, "cache_read_input_token_cost": 2e-7, "source": "https://example.org/prices twice"},
+        "gpt-8": usual,
+        "azure/gpt-7": {**usual, "litellm_provider": "azure"},
+        "gpt-6-image": {**usual, "mode": "image_generation"},
+        "gpt-free": {**usual, "input_cost_per_token": 0},
+        "unknown": {**usual, "litellm_provider": "some-host"},
+    }
+    rows = price_rows(table, "litellm-1.2.3-py3-none-any.whl", date(2027, 1, 2))
+    assert {name: row.split()[1:] for name, row in rows.items()} == {
+        "gpt-8": ["2", "-", "-", "8", "2027-01-02", "litellm-1.2.3"],
+        "gpt-9": ["2", "0.2", "-", "8", "2027-01-02", "https://example.org/prices"],
+    }
+    file = tmp_path / PRICES.name
+    monkeypatch.setattr("tools.compare_models.PRICES", file)
+    known = ["# prices\n", "gpt-8 1 - - 8 2026-01-02 here\n", "gpt-1 1 - - 1 2026-01-02 here\n"]
+    assert rewrite_prices(known, rows) == [
+        "price: gpt-8 from ['1', '-', '-', '8'] to ['2', '-', '-', '8']",
+        "price: gpt-9 from nothing to ['2', '0.2', '-', '8']",
+    ]
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# prices\ngpt-1 1 ")
+    assert prices_in(text)["gpt-9"] == (2.0, 0.2, 2.0, 8.0, date(2027, 1, 2), "https://example.org/prices")
+    assert rewrite_prices(text.splitlines(keepends=True), rows) == []

@@ -126,7 +126,7 @@ def test_a_file_without_a_known_hash_is_taken_as_it_is(tmp_path: Path, monkeypat
 
 def test_a_missing_vocabulary_is_not_downloaded() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        tiktoken.load("o200k_base")
+        tiktoken.load_tiktoken("o200k_base")
     assert str(caught.value) == (
         "tiktoken's vocabulary o200k_base.tiktoken is not on this machine, and is not downloaded; install "
         "pycupel[tokens], which needs none, or put the file into the directory that TIKTOKEN_CACHE_DIR names"
@@ -138,7 +138,7 @@ def test_an_encoding_is_made_of_its_definition_and_the_file(tmp_path: Path, monk
     put(tmp_path)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(import_module("tiktoken_ext.openai_public"), "o200k_base", define("o200k_base"))
-    count, counted_by = tiktoken.load("o200k_base")
+    count, counted_by = tiktoken.load_tiktoken("o200k_base")
     assert counted_by == f"tiktoken {version('tiktoken')}"
     # abc ab, blank, de, blank, f
     assert count("abcab de f") == 6
@@ -151,4 +151,4 @@ def test_an_encoding_is_made_of_its_definition_and_the_file(tmp_path: Path, monk
 def test_without_the_package_there_is_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     with pytest.raises(MissingExtraError, match=r"^counting cl100k_base exactly needs tiktoken.*pycupel\[tiktoken\]"):
-        tiktoken.load("cl100k_base")
+        tiktoken.load_tiktoken("cl100k_base")

@@ -14,7 +14,7 @@ from pycupel import ContextBudget, ContextItem
 from pycupel.codecs.base import Context
 from pycupel.codecs.records import Record
 from pycupel.errors import DocumentError
-from pycupel.wire.documents import BUDGET, ITEM
+from pycupel.wire import BUDGET, ITEM
 from tests.fuzz.loop import RUNS, fuzz
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_values
 

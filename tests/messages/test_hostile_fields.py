@@ -1,0 +1,70 @@
+"""A value that raises at every touch, in each field of a history in turn, is read or refused by an error of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+
+import pytest
+
+from pycupel.errors import CupelError
+from pycupel.messages import clear_caches, lint_messages, select_messages
+from tests.hostile import Raising
+from tests.messages.histories import WRITERS, Features, write_history
+
+FEATURES = Features(
+    prompts=1,
+    greeting=True,
+    thinks=True,
+    pictures=True,
+    empty=True,
+    reminders=True,
+    talks=True,
+    remarks=True,
+    end="exchange",
+)
+OTHERS = {"role", "type", "content", "parts", "name", "id", "tool_calls", "tool_call_id", "clear_at"}
+
+
+def replaced(value: Any) -> Iterator[Any]:
+    """Copies of a value, each with one field, at any depth, replaced by something hostile."""
+    if isinstance(value, dict):
+        # Also fields that only other providers have.
+        for key in OTHERS - value.keys():
+            yield {**value, key: Raising()}
+        for key in value:
+            for other in (Raising(), *replaced(value[key])):
+                yield {**value, key: other}
+    elif isinstance(value, list):
+        for i, each in enumerate(value):
+            for other in (Raising(), *replaced(each)):
+                changed = copy(value)
+                changed[i] = other
+                yield changed
+
+
+def careful(error: Exception) -> bool:
+    return isinstance(error, CupelError) or (isinstance(error, TypeError) and "argument" in vars(error))
+
+
+@pytest.mark.parametrize("provider", WRITERS)
+def test_a_hostile_field_is_read_or_refused(provider: Any) -> None:
+    """The fuzzer of readers draws such histories at random, and met a role whose truth cannot be asked."""
+    history = write_history(provider, FEATURES, 3, [2, 1, 2])
+    tried = 0
+    for n, message in enumerate(history):
+        for changed in replaced(message):
+            messages = [*history[:n], changed, *history[n + 1 :]]
+            clear_caches()
+            for work in (
+                lambda messages=messages: select_messages(messages, 120, provider=provider, counter=len),
+                lambda messages=messages: lint_messages(messages, provider),
+            ):
+                tried += 1
+                try:
+                    work()
+                except Exception as error:
+                    if not careful(error):
+                        raise
+    assert tried > 50

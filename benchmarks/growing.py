@@ -85,7 +85,7 @@ def print_sessions(floor: float) -> bool:
         budget = int(0.6 * count_messages(session.messages, session.provider))
         print(f"\n{session.name}, {len(session.messages)} messages, {len(session.ends)} calls, budget {budget:,}")
         for shorten, limits in LIMITS.items():
-            options: dict[str, Any] = {"shorten": shorten} if shorten else {}
+            options: dict[str, Any] = {"shorten": shorten or None}
             for what, is_known, limit in (
                 ("off", True, 0),
                 ("on", True, DEFAULT_LIMIT),

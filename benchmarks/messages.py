@@ -1,4 +1,8 @@
-"""`python -m benchmarks.messages`: how fast chat histories are cut, and how much of the prompt cache that leaves."""
+"""`python -m benchmarks.messages`: how fast chat histories are cut, and how much of the prompt cache that leaves.
+
+Results are not shortened here, so that what is measured is the cut; `benchmarks.shortening` and `benchmarks.growing`
+measure the default.
+"""
 
 from __future__ import annotations
 
@@ -109,10 +113,10 @@ def print_speed(seconds: float) -> bool:
         size = cost(messages)
         works: dict[str, Callable[[], object]] = {
             "floor": floor_work(workloads.items(1_000)),
-            "all fit": partial(select_messages, messages, 2 * size, counter=len),
+            "all fit": partial(select_messages, messages, 2 * size, counter=len, shorten=None),
         }
         for window, share in WINDOWS.items():
-            options: dict[str, Any] = {"budget": int(share * size), "counter": len}
+            options: dict[str, Any] = {"budget": int(share * size), "counter": len, "shorten": None}
             previous = select_messages(messages[:-1], **options)
             works[window] = partial(select_messages, messages, **options)
             works[f"{window}, cached"] = partial(select_messages, messages, previous=previous, **options)
@@ -144,7 +148,7 @@ def print_growth(seconds: float, sizes: tuple[int, ...] = (1_250, 2_500, 5_000, 
             works: dict[str, Callable[[], object]] = {}
             for size, messages in by_size.items():
                 budget = {"half": cost(messages) // 2, "a tenth": cost(messages) // 10, "fixed": fixed}[window]
-                works[str(size)] = partial(select_messages, messages, budget, counter=len)
+                works[str(size)] = partial(select_messages, messages, budget, counter=len, shorten=None)
             best = best_of(works, seconds)
             exponent = log(best[str(sizes[-1])] / best[str(sizes[0])]) / log(sizes[-1] / sizes[0])
             kept &= exponent <= MOST_EXPONENT
@@ -234,7 +238,7 @@ def print_stability(seeds: Iterable[int] = range(1, 11)) -> bool:
 
 def selected(messages: list[Message], window: int) -> list[Message]:
     """What `select_messages` selects, without what it selected before."""
-    return select_messages(messages, window, counter=len).messages
+    return select_messages(messages, window, counter=len, shorten=None).messages
 
 
 def _figures(found: list[Stability]) -> str:

@@ -22,6 +22,7 @@ from pycupel import ContextItem, RecencyScorer
 from pycupel.errors import UnitTooLargeError
 from pycupel.kernels.versions import choose_versions
 from pycupel.messages import select_messages, set_memory_limit
+from pycupel.messages.conversations import DEFAULT_LIMIT
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import ShortenContext
 from pycupel.shorten import KeyLines
@@ -37,11 +38,15 @@ LEAST = {0.15: 0.75, 0.30: 0.92}
 LEAST_IN_HISTORY = {0.15: 0.50, 0.30: 0.70}
 MORE_THAN_WITHOUT = 0.20
 HISTORY_WAYS: dict[str, dict[str, Any]] = {
-    "whole messages": {"too_large": "drop"},
-    "too_large alone": {"too_large": "results"},
-    "shorten, may raise": {"shorten": "results", "too_large": "drop"},
-    "shorten": {"shorten": "results"},
+    "whole messages": {"shorten": None, "too_large": "drop"},
+    "too_large alone": {"shorten": None},
+    "shorten, may raise": {"too_large": "drop"},
+    "shorten": {},
 }
+# Of what an agent wrote and only results held, the mean that has to be in its prompt when it writes it; and the most
+# that prompts may cost, as a share of what dropping costs (the aim is 1.05).
+LEAST_AT_HAND = {0.15: 0.77, 0.30: 0.90}
+MOST_COST = 1.10
 # The most that the kernel may take for 1,000 items with three versions each, in floors.
 MOST_FLOORS = 25.0
 
@@ -222,6 +227,36 @@ def print_stability(needed: Any) -> None:
             print(f"{session:22} {way:24} prefix reused {reused / sent:4.0%}, window used {sent / room:4.0%}")
 
 
+def print_at_hand(needed: Any) -> bool:
+    """Each session replayed call by call, without and with shortening."""
+    print("\nAt hand: of what the agent wrote and only results held, what was in the prompt of that call")
+    print(f"{'window':8}{'session':24}{'dropping':>10}{'by default':>12}{'cost':>8}{'refused':>9}")
+    passed = True
+    for share in SHARES:
+        rows: list[tuple[float, float, float]] = []
+        for path in sorted({*HISTORIES.glob("*agent*.xz")}):
+            provider, messages = needed.read_session(path)
+            window = int(select_messages(messages, 10**9, provider=provider).total_tokens * share)
+            dropping, usual = (_replayed(messages, provider, window, way, needed) for way in ({"shorten": None}, {}))
+            rows.append((dropping["at_hand"], usual["at_hand"], usual["cost"] / dropping["cost"]))
+            shown = "{:10.1%}{:12.1%}{:8.2f}".format(*rows[-1])
+            print(f"{share:<8.0%}{path.name.partition('.')[0]:24}{shown}{usual['refused']:9}")
+            passed &= not usual["refused"]
+        _, at_hand, cost = means = [mean(column) for column in zip(*rows, strict=True)]
+        print(f"{share:<8.0%}{'mean':24}" + "{:10.1%}{:12.1%}{:8.2f}".format(*means))
+        passed &= at_hand >= LEAST_AT_HAND[share] and cost <= MOST_COST
+    return passed
+
+
+def _replayed(messages: list[Any], provider: Any, window: int, options: dict[str, Any], needed: Any) -> dict[str, Any]:
+    def select(past: list[Any]) -> list[Any]:
+        sent: list[Any] = select_messages(past, window, provider=provider, **options).messages
+        return sent
+
+    replayed: dict[str, Any] = needed.at_hand(messages, window, select, lambda message: len(str(message)) // 4)
+    return replayed
+
+
 def print_kernel(seconds: float) -> bool:
     rows = workloads.items(1_000)
     sizes = [[row["tokens"], max(1, row["tokens"] * 2 // 5), max(1, row["tokens"] // 10)] for row in rows]
@@ -254,6 +289,9 @@ def main() -> int:
     if HISTORIES.is_dir():
         passed &= print_results_alone(measure())
         passed &= print_histories(measure())
+        set_memory_limit(DEFAULT_LIMIT)
+        passed &= print_at_hand(measure())
+        set_memory_limit(0)
         print_stability(measure())
     else:
         print(f"\nno sessions in {HISTORIES}")

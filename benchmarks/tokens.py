@@ -18,7 +18,7 @@ from benchmarks.floor import best_of
 from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, held_out
 from pycupel.errors import CupelError
-from pycupel.tokens import estimate_tokens, splintr, tiktoken
+from pycupel.tokens import estimate_tokens, exact, tiktoken
 
 ENCODING = "o200k_base"
 WINDOW = 1_000
@@ -106,9 +106,9 @@ def print_speed(sources: Sequence[Source]) -> bool:
     """What each counter needs for the same texts, and whether the estimator is at least as fast as tiktoken."""
     texts = [text for source in sources for text in list(_stretches(source.text, TEXT_LENGTH))[:60]]
     counters: dict[str, Callable[[str], int]] = {"estimator": estimate_tokens}
-    for name, module in (("splintr", splintr), ("tiktoken", tiktoken)):
+    for name, load in (("splintr", exact.load_splintr), ("tiktoken", tiktoken.load_tiktoken)):
         try:
-            counters[name] = module.load(ENCODING)[0]
+            counters[name] = load(ENCODING)[0]
         except CupelError as error:
             print(f"without {name}: {error}")
     best = best_of({name: partial(_count_all, count, texts) for name, count in counters.items()}, 3.0)
@@ -126,10 +126,10 @@ def _count_all(count: Callable[[str], int], texts: Sequence[str]) -> None:
 def main() -> None:
     """Exit with 1 if a limit is exceeded."""
     sources = held_out()
-    exact = splintr.load(ENCODING)[0]
-    is_close = print_errors(windows(sources, exact))
+    count = exact.load_splintr(ENCODING)[0]
+    is_close = print_errors(windows(sources, count))
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else LOCALES
-    is_close &= print_languages(windows(languages(root, even=False), exact, MOST_LANGUAGE_WINDOWS))
+    is_close &= print_languages(windows(languages(root, even=False), count, MOST_LANGUAGE_WINDOWS))
     is_fast = print_speed(sources)
     if not is_fast:
         print("the estimator is slower than tiktoken")

@@ -5,12 +5,16 @@ Run ``pip install 'pycupel[otel]' opentelemetry-sdk`` and ``python examples/otel
 """
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+try:
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+except ImportError:
+    sys.exit("this example needs OpenTelemetry's SDK: pip install 'pycupel[otel]' opentelemetry-sdk")
 
 from pycupel import (
     CompositeScorer,
@@ -26,7 +30,7 @@ from pycupel.cli.demo import SESSION
 from pycupel.integrations.otel import CupelOtelTraceCollector, CupelVerbosity
 from pycupel.wire import from_dict
 
-BUDGET = ContextBudget(8_000, 6_000, output_reserve=1_000)
+BUDGET = ContextBudget(4_000, 3_000, output_reserve=500)
 PIPELINE = Pipeline(
     CompositeScorer([(RecencyScorer(), 2), (KindScorer(), 2), (ReflexiveScorer(), 3), (PriorityScorer(), 1)])
 )

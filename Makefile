@@ -10,8 +10,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONUNBUFFERED :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-integrations-large test-engines fuzz soak mutate format format-check lint types layers bench quality conformance \
-	conformance-page models sdk-types wheel-smoke clean
+.PHONY: help setup setup-browser demo test test-elsewhere test-browser test-pythons test-integrations test-integrations-large test-engines fuzz soak mutate format format-check lint types layers bench bench-integrations compare quality conformance \
+	conformance-page models sdk-types wheel-smoke build docs docs-serve clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ $(VENV)/.dev: $(VENV)/.core
 	@echo "installing the tools for development"
 	@# The pip that comes with Python 3.11 takes twice as long to find all packages.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==26.3
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@
 
 setup: $(VENV)/.dev ## set up .venv with everything for development
@@ -54,9 +54,9 @@ test-pythons: setup ## run the tests on Python 3.11, 3.12 and 3.13
 test-integrations: setup ## run the hooks against the real libraries, in environments of their own
 	@sh tools/test_integrations.sh $(PYTHON)
 
-test-integrations-large: setup ## run the hooks for LiteLLM and crewAI, which are too large for CI
-	@sh tools/test_integrations.sh d
-	@sh tools/test_integrations.sh e
+test-integrations-large: setup ## run the hooks for LiteLLM and crewAI, too large for CI; commit tests/integrations_env/large.txt
+	@for each in d e; do sh tools/test_integrations.sh $$each || exit; done >tests/integrations_env/large.txt 2>&1; \
+	  status=$$?; cat tests/integrations_env/large.txt; exit $$status
 
 test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environment of their own; needs Java
 	@sh tools/test_engines.sh
@@ -70,7 +70,7 @@ fuzz: setup ## fuzz pipelines for a minute, every reader for some seconds, and t
 soak: setup ## run 200,000 selections over items and 20,000 over histories in one process, with flat memory; SOAK='--items 1000 --histories 100' for fewer
 	@$(BIN)/python -m tests.fuzz.soak $(SOAK)
 
-mutate: ## change the core in thousands of ways, and list the changes that no test notices; MUTANTS='pycupel.kernels.order*' for some
+mutate: ## change the core in thousands of ways, and list the changes that no test notices; MUTANTS='pycupel.kernels.order*' or '--draw 300' for some
 	@sh tools/mutate.sh $(PYTHON) $(MUTANTS)
 
 format: setup ## format the code
@@ -109,17 +109,37 @@ bench: setup ## measure speed and memory, in multiples of what cannot be avoided
 	@$(BIN)/python -m benchmarks.batch
 	@$(BIN)/python -m benchmarks.cli
 
+docs: setup ## build the documentation site, with a reference of the API, follow its links, and compare the API with the last release's
+	@sh tools/set_up.sh $(PYTHON) .venv-docs . tools/docs.txt
+	@.venv-docs/bin/python -m tools.public_api
+	@.venv-docs/bin/python -m tools.site
+
+docs-serve: setup ## show the documentation site
+	@sh tools/set_up.sh $(PYTHON) .venv-docs . tools/docs.txt
+	@.venv-docs/bin/python -m tools.site --serve
+
 models: setup ## compare the limits of models with litellm's table, and change the rows that differ
 	@$(BIN)/python -m tools.compare_models
 
 sdk-types: setup ## list the types of parts and items in the newest SDKs, and print which are new
 	@$(BIN)/python -m tools.sdk_types
 
+bench-integrations: setup ## compare with LangChain's trim_messages, and measure objects of libraries beside dicts
+	@sh tools/set_up.sh $(PYTHON) .venv-adapters-a '.[test]' tools/adapters-a.txt
+	@.venv-adapters-a/bin/python -m benchmarks.libraries
+
+compare: setup ## compare with other libraries on the same histories and questions, and write the tables of docs/comparison.md
+	@sh tools/compare.sh $(PYTHON)
+
 quality: setup ## measure how much of the evidence each preset keeps
 	@$(BIN)/python -m benchmarks.quality
 
 wheel-smoke: setup ## build the wheel, install it alone into a new environment, use it from outside the tree
 	@sh tools/wheel_smoke.sh $(BIN)/python
+
+build: setup ## build the wheel and the source distribution twice, compare them, and check what PyPI would show
+	@sh tools/set_up.sh $(PYTHON) .venv-build . tools/build.txt
+	@sh tools/build.sh .venv-build/bin/python
 
 clean: ## remove what the other targets have made
 	@rm -rf .venv .venv-* mutants build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .browser

@@ -1,9 +1,11 @@
-"""`python -m tools.compare_models [REQUIREMENT]`: compare `tokens/data/limits.txt` with the table in litellm's wheel.
+"""`python -m tools.compare_models [REQUIREMENT]`: compare `tokens/data` with the table in litellm's wheel.
 
 pip downloads the wheel (by default the newest) into a temporary directory; nothing of it is installed or run. Only what
 the makers of the models serve counts, because a host may set any limit that it likes. A row is changed if all models
 that it is for agree on other numbers. Everything else is only printed: models that differ from each other, models that
 take more than our window, and models without a row. New rows and windows are for people to write.
+
+Prices are rewritten as a whole, with the day and the page that litellm names. Models that it no longer has keep theirs.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from pycupel.model.budget import ModelLimits
-from pycupel.tokens import limits
+from pycupel.tokens import models as limits
 from pycupel.tokens.models import family_of, normalized_model
 
 DATA = Path(limits.__file__).with_name("data") / "limits.txt"
+PRICES = DATA.with_name("prices.txt")
 TABLE = "litellm/model_prices_and_context_window_backup.json"
 MODES = ("chat", "responses")
 # Who serves the models of a family in litellm's table. Llama, Phi and others have no maker that serves them.
@@ -64,7 +68,36 @@ def main(requirement: str = "litellm") -> None:
     lines, changes = compare(facts)
     text = DATA.read_text(encoding="utf-8")
     DATA.write_text("".join(rewritten(text.splitlines(keepends=True), changes)), encoding="utf-8")
+    known = PRICES.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines += rewrite_prices(known, price_rows(table, wheel, datetime.now(UTC).date()))
     print(f"{wheel}: {len(facts)} chat models of their makers", *lines, sep="\n")  # noqa: T201
+
+
+def price_rows(table: Mapping[str, Any], wheel: str, today: date) -> dict[str, str]:
+    """Return a line for each model of a maker that has a price, by its normalised name."""
+    rows: dict[str, str] = {}
+    # Where dated names cost something else, the name without a date counts, which is the shortest.
+    for name, entry in sorted(table.items(), key=lambda each: (len(each[0]), each[0])):
+        maker = MAKERS.get(family_of(name), ("",))[0]
+        numbers = [entry.get(f"{each}_token_cost") for each in ("cache_read_input", "cache_creation_input")]
+        usual = [entry.get("input_cost_per_token"), entry.get("output_cost_per_token")]
+        if entry.get("mode") in MODES and entry.get("litellm_provider") == maker and all(usual):
+            key = normalized_model(name)
+            cells = [f"{each * 1e6:.6g}" if each else "-" for each in (usual[0], *numbers, usual[1])]
+            # A name is one word, and so is the address of a page.
+            source = (entry.get("source") or "").split() or ["-".join(wheel.split("-")[:2])]
+            rows.setdefault(key, f"{key:<36}{''.join(f'{cell:>9}' for cell in cells)}  {today}  {source[0]}\n")
+    return rows
+
+
+def rewrite_prices(known: Sequence[str], rows: Mapping[str, str]) -> list[str]:
+    """Write the table of prices, and return a line for each figure that is another one."""
+    comments = [line for line in known if line.startswith("#")]
+    before = {line.split()[0]: line for line in known if not line.startswith("#")}
+    merged = {**before, **rows}
+    PRICES.write_text("".join([*comments, *(merged[name] for name in sorted(merged))]), encoding="utf-8")
+    figures = {name: (before.get(name, "").split()[1:5], line.split()[1:5]) for name, line in rows.items()}
+    return [f"price: {name} from {old or 'nothing'} to {new}" for name, (old, new) in figures.items() if old != new]
 
 
 def download(requirement: str) -> tuple[str, Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Draw docs/images/report.png and docs/images/doctor.png, the pages in the README, from the bundled session.
+"""Draw the pages in the README from the bundled session, light and dark, at double resolution.
 
 Run `python -m tools.page_pictures` after `make setup-browser`.
 """
@@ -45,16 +45,18 @@ def draw(page: Any, name: str, height: int) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, launched() as browser:
-        page = browser.new_page(viewport={"width": 1180, "height": 1400}, color_scheme="light")
         report, doctor = Path(folder) / "report.html", Path(folder) / "doctor.html"
         write_report(report)
-        page.goto(report.as_uri())
-        page.locator("#items tr[data-i]").nth(5).click()
-        page.mouse.move(0, 0)
-        draw(page, "report.png", 1180)
         write_doctor(doctor)
-        page.goto(doctor.as_uri())
-        draw(page, "doctor.png", 1040)
+        for scheme, suffix in (("light", ""), ("dark", "-dark")):
+            size = {"width": 1180, "height": 1400}
+            page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=2)
+            page.goto(report.as_uri())
+            page.locator("#items tr[data-i]").nth(5).click()
+            page.mouse.move(0, 0)
+            draw(page, f"report{suffix}.png", 1400)
+            page.goto(doctor.as_uri())
+            draw(page, f"doctor{suffix}.png", 1040)
 
 
 if __name__ == "__main__":

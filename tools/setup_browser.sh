@@ -32,5 +32,5 @@ if [ -z "${CHROMIUM:-}" ] && ! has chromium-headless-shell && ! has chromium && 
 fi
 
 echo "installing playwright"
-"$python" -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+"$python" -m pip install --quiet --disable-pip-version-check --group browser
 "$python" tools/fetch_axe.py

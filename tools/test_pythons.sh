@@ -22,7 +22,7 @@ find_python() {
 
 # Ends with pytest in the place of the shell, so that whoever ends it ends pytest.
 test_on() {
-    sh tools/set_up.sh "$python" ".venv-$1" '.[test]'
+    sh tools/set_up.sh "$python" ".venv-$1" '. --group test'
     exec ".venv-$1/bin/python" -m pytest -q -p no:cacheprovider
 }
 

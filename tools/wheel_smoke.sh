@@ -8,6 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$python" -m build --outdir "$work/dist" . >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+"$python" "$tree/tools/check_description.py" "$work"/dist/*.whl "$tree"
 "$python" -m venv --without-pip "$work/env"
 "$python" -m pip --python "$work/env" install --quiet --disable-pip-version-check --no-index "$work"/dist/*.whl
 cp "$tree/tools/smoke.py" "$work/smoke.py"

@@ -14,6 +14,7 @@ from pycupel.integrations._history import (
     HookOptions,
     media_block,
     model_called,
+    response_schema,
     response_tools,
     results_and_rest,
 )
@@ -128,6 +129,32 @@ class Schema:
 )
 def test_the_schema_of_a_response_counts_as_a_tool(schema: Any, parameters: list[Any]) -> None:
     assert response_tools(schema) == [{"name": "response", "parameters": each} for each in parameters]
+
+
+JSON = {"type": "object", "properties": {"reason": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("request_with", "schema"),
+    [
+        ({}, None),
+        ({"response_format": Schema}, Schema),
+        ({"response_format": JSON}, JSON),
+        ({"response_format": {"type": "text"}}, None),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "v", "schema": JSON}}},
+            {"name": "v", "schema": JSON},
+        ),
+        ({"response_format": {"type": "json_object", "response_schema": JSON}}, JSON),
+        ({"text_format": Schema}, Schema),
+        ({"text": {"format": {"type": "json_schema", "name": "v", "schema": JSON}}}, JSON),
+        ({"text": {"verbosity": "low"}}, None),
+        ({"output_config": {"format": {"type": "json_schema", "schema": JSON}}}, JSON),
+        ({"output_format": {"type": "json_schema", "schema": JSON}}, JSON),
+    ],
+)
+def test_the_schema_of_a_response_is_found_in_any_request(request_with: dict[str, Any], schema: Any) -> None:
+    assert response_schema(request_with) == schema
 
 
 def test_roles_are_known_by_the_names_of_any_framework() -> None:

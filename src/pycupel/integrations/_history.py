@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypedDict, Unpack, get_ar
 
 from pycupel.diagnostics.collector import called_by, observe_messages, unobserved
 from pycupel.documents import read_documents
-from pycupel.fields import is_mapping
+from pycupel.fields import field, filled, is_mapping
 from pycupel.messages import Dropped, MessageSelection, Shorten, ShortenedMessage, select_messages
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.detect import resolve_provider
@@ -182,6 +182,17 @@ def response_tools(schema: Any) -> list[dict[str, Any]]:
     if hasattr(schema, "model_json_schema"):
         schema = schema.model_json_schema()
     return [{"name": "response", "parameters": schema}] if is_mapping(schema) else []
+
+
+def response_schema(request: Any) -> Any:
+    """Return the schema of the response that a request's arguments ask for: a class, or JSON; None if there is none."""
+    given = filled(request, "response_format", "text_format", "output_format")
+    given = given or field(filled(request, "text", "output_config"), "format")
+    if not is_mapping(given):
+        return given
+    schema = filled(given, "json_schema", "schema", "response_schema")
+    # Some take it as it is. Otherwise only the kind of the response is named.
+    return given if schema is None and "properties" in given else schema
 
 
 # For how many conversations a hook remembers what it kept last, to say how much of the prompt is the same.

@@ -48,7 +48,7 @@ class CupelChatMiddleware(hooks.HistoryHook, ChatMiddleware):
                     options.get("model") or hooks.model_name_of(client), hooks.class_names(client)
                 ),
                 system=str(options.get("instructions") or ""),
-                tools=[*filter(is_mapping, tools), *hooks.response_tools(options.get("response_format"))],
+                tools=[*filter(is_mapping, tools), *hooks.response_tools(hooks.response_schema(options))],
                 conversation=None if context.session is None else context.session.session_id,
             )
         await call_next()

@@ -88,7 +88,8 @@ class CupelMessageSelector:
 class CupelChatGenerator:
     """A chat generator that trims the messages for another one. An agent with it keeps all of them.
 
-    The definitions of tools count. The rules are those of the generator's model, unless `provider` is given.
+    Tools and the schema of the response count. The rules are those of the generator's model, unless `provider` is
+    given.
 
     Args:
         chat_generator: The generator that calls the model.
@@ -130,9 +131,13 @@ class CupelChatGenerator:
         return await self.chat_generator.run_async(**self._arguments(messages, tools, options))
 
     def _arguments(self, messages: list[ChatMessage], tools: Any, options: dict[str, Any]) -> dict[str, Any]:
-        known = flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
-        model = hooks.model_in_use(hooks.class_names(self.chat_generator), hooks.model_name_of(self.chat_generator))
-        selected = _selected(self._selector, messages, model=model, tools=[tool.tool_spec for tool in known])
+        generator = self.chat_generator
+        known = flatten_tools_or_toolsets(tools or getattr(generator, "tools", None))
+        asked = {**(getattr(generator, "generation_kwargs", None) or {}), **(options.get("generation_kwargs") or {})}
+        output = hooks.response_tools(hooks.response_schema(asked))
+        model = hooks.model_in_use(hooks.class_names(generator), hooks.model_name_of(generator))
+        sent_beside = [*(tool.tool_spec for tool in known), *output]
+        selected = _selected(self._selector, messages, model=model, tools=sent_beside)
         return {"messages": selected, **({} if tools is None else {"tools": tools}), **options}
 
 

@@ -9,7 +9,6 @@ response = await litellm.acompletion(model="anthropic/claude-sonnet-4-5", messag
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pycupel.extras import missing_library
@@ -105,7 +104,7 @@ class CupelHandler(hooks.HistoryHook, CustomLogger):
         session = kwargs.get("litellm_session_id") or field(kwargs.get("metadata"), "session_id")
         beside: dict[str, Any] = {
             "model": hooks.model_called(model),
-            "tools": [*(kwargs.get("tools") or ()), *hooks.response_tools(_schema(kwargs))],
+            "tools": [*(kwargs.get("tools") or ()), *hooks.response_tools(hooks.response_schema(kwargs))],
             "conversation": session if isinstance(session, str) else None,
         }
         if given.shape is None:
@@ -114,13 +113,6 @@ class CupelHandler(hooks.HistoryHook, CustomLogger):
             system = kwargs.get(given.system)
             sent = self._selector.send_as_given(messages, given.shape, system=system, **beside)
         return {**kwargs, given.messages: sent}
-
-
-def _schema(kwargs: Mapping[str, Any]) -> Any:
-    """Return the schema of the response: a class, or JSON; None if there is none."""
-    given = filled(kwargs, "response_format", "text_format", "output_format")
-    given = given or field(filled(kwargs, "text", "output_config"), "format")
-    return filled(given, "json_schema", "schema") if isinstance(given, Mapping) else given
 
 
 def _models_behind(name: Any) -> list[Any]:

@@ -97,7 +97,7 @@ def test_pydantic_ai(seen: list[MessageSelection]) -> None:
 
 
 def test_haystack(seen: list[MessageSelection]) -> None:
-    """Haystack sends the schema for itself; its hook does not count it, as its page says."""
+    """The schema is an option of the generator, or of its run."""
     history = [HaystackMessage.from_user("word " * 60), HaystackMessage.from_assistant("word " * 60)] * 8
     schema = {"name": "verdict", "schema": Verdict.model_json_schema()}
     with running(0) as server:
@@ -108,7 +108,11 @@ def test_haystack(seen: list[MessageSelection]) -> None:
         agent.run(messages=[*history, HaystackMessage.from_user("Why?")])
         server.check("openai", BUDGET, requests=1, whole=len(history))
         assert server.sent[0]["response_format"]["json_schema"]["schema"]["title"] == "Verdict"
-    check(seen, history)
+        check(seen, history)
+        asked = inner.generation_kwargs.pop("response_format")
+        for options in (None, {"response_format": asked}, {"response_format": {"type": "text"}}):
+            generator.run([HaystackMessage.from_user("Why?")], generation_kwargs=options)
+    assert [each.usage.tools > 3 for each in seen] == [True, False, True, False]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

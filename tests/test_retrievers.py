@@ -152,6 +152,10 @@ def test_without_counter_and_model_tokens_are_estimated_and_a_note_says_so() -> 
     one = select(["Passwords are reset under Settings."], 100)
     assert one.notes[0] == "the tokens of 1 document were estimated; pass counter= or model= to count them"
     assert one.items[0].tokens == 6
+    unknown = select(["Passwords are reset under Settings."], 100, model="acme-1")
+    assert unknown.notes[0] == (
+        "the tokens of 1 document were estimated; no tokenizer is known for 'acme-1', so pass counter= to count them"
+    )
     for options in ({"model": "gpt-4o"}, {"counter": "estimator"}):
         counted = select(["Passwords are reset under Settings."], 100, **options)  # type: ignore[call-overload]
         assert counted.items == one.items

@@ -14,7 +14,7 @@ from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
 from pycupel.scorers._traits import awaiting
-from pycupel.text import quantity
+from pycupel.text import quantity, quoted
 from pycupel.values import sealed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def select(
         model: The model's name, as `pycupel.tokens.limits_of` takes it. If it is known, the budget is kept within its
             limits, and a note says if they allow less. Documents are counted for it.
         counter: Counts the tokens of documents: anything that `pycupel.tokens.get_counter` takes. With "auto", the
-            model decides; without a model they are estimated, and a note says so. Items have their tokens.
+            model decides; without a known model they are estimated, and a note says so. Items have their tokens.
         shorten: Makes shorter versions of the items, to choose from if not all of them fit, such as `KeyLines()` from
             `pycupel.shorten`. It replaces the policy's own.
         explain: Whether the result should have a report.
@@ -236,6 +236,7 @@ def _converted(
     from pycupel.shorten.extracts import Versions, unpacked  # noqa: PLC0415
     from pycupel.tokens.counters import get_counter  # noqa: PLC0415
     from pycupel.tokens.families import ESTIMATOR, counter_for  # noqa: PLC0415
+    from pycupel.tokens.models import family_of  # noqa: PLC0415
 
     count = get_counter(counter)
     if counter == "auto":
@@ -262,9 +263,11 @@ def _converted(
             made.append(as_item(each, f"items[{i}]", counting))
     if versions:
         made, shortener = unpacked(made, shortener)
-    is_estimated = counted and model is None and counter == "auto"
-    note = f"the tokens of {quantity(counted, 'document')} were estimated; pass counter= or model= to count them"
-    return made, shortener, (note,) if is_estimated else ()
+    if not counted or counter != "auto" or (model is not None and family_of(model) is not None):
+        return made, shortener, ()
+    how = "pass counter= or model=" if model is None else f"no tokenizer is known for {quoted(model)}, so pass counter="
+    note = f"the tokens of {quantity(counted, 'document')} were estimated; {how} to count them"
+    return made, shortener, (note,)
 
 
 def _run(

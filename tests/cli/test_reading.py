@@ -98,6 +98,22 @@ def test_items_without_tokens_are_counted_and_it_is_said_by_what(call: Call) -> 
     )
 
 
+def test_items_without_tokens_are_counted_for_the_model(call: Call) -> None:
+    text = '["How many tokens is this?"]'
+    for options in (["--model", "claude-sonnet-4-5"], ["--counter", "claude-sonnet-4-5"]):
+        done = call("select", "-", "-b", "50", *options, text=text)
+        assert "without a token count, with estimator for anthropic (pycupel 2)\n" in done.err
+
+
+def test_a_pair_of_a_document_and_a_score_is_refused_with_a_remedy(call: Call) -> None:
+    done = call("select", "-", "-b", "50", text='[["a text", 0.5]]')
+    assert done.code == 2
+    assert done.err.startswith(
+        "pycupel: stdin: record 1, line 1 is a pair of a document and something else; put a score into a hint: pass a "
+        "dict with text and score"
+    )
+
+
 def test_a_wrong_counter_is_an_error_even_if_nothing_is_counted(call: Call) -> None:
     done = call("select", "-", "-b", "50", "--counter", "nope", text=ITEM)
     assert (done.code, done.out) == (2, "")

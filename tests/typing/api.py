@@ -17,6 +17,7 @@ from pycupel import (
     CountQuotaEntry,
     CountQuotaSlice,
     DiagnosticTraceCollector,
+    ExplainedResult,
     OverflowStrategy,
     Pipeline,
     Policy,
@@ -28,6 +29,7 @@ from pycupel import (
     SelectionReport,
     TraceDetailLevel,
     UShapedPlacer,
+    aselect,
     select,
 )
 from pycupel.analytics import (
@@ -161,6 +163,9 @@ def messages() -> None:
 
 async def waiting(explain: bool) -> None:
     """The same for programs with an event loop."""
+    assert_type(await aselect(items, 8_000, "rag", query="Why?"), ContextResult)
+    assert_type(await aselect(["a text"], budget, RAG, model="gpt-5", counter=len, explain=True), ExplainedResult)
+    assert_type(await aselect(items, "75%", explain=explain), ContextResult)
     assert_type(await aselect_messages(history, 8_000, unit="turn", explain=True), ExplainedSelection[dict[str, Any]])
     assert_type(await aselect_messages(history, 8_000, policy="chat"), MessageSelection[dict[str, Any]])
     assert_type(await aselect_messages(history, 8_000, explain=explain), MessageSelection[dict[str, Any]])

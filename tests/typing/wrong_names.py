@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pycupel
 from pycupel import ContextItem, CountConstrainedKnapsackSlice, CountQuotaSlice, DiagnosticTraceCollector, Pipeline
-from pycupel import Policy, RecencyScorer, select
+from pycupel import Policy, RecencyScorer, aselect, select
 from pycupel import GreedySlicer as GreedySlicer  # error
 from pycupel.analytics import find_minimum_budget as find_minimum_budget  # error
 from pycupel.messages import select_message as select_message  # error
@@ -32,6 +32,8 @@ pycupel.tokens.estimate("text")  # error
 
 # Presets, providers and options that do not exist.
 select(items, 1, "chatt")  # error
+aselect(items, 1, "chatt")  # error
+aselect(items, 1, modle="gpt-5")  # error
 Pipeline.from_policy("chatt")  # error
 sweep_budgets("chatt", items, [1])  # error
 policy_sensitivity(items, 1, {"a": "rag", "b": "chatt"})  # error

@@ -219,13 +219,15 @@ class _ItemReader:
         self._known = {name for field in ITEM.fields for name in field.spellings}
         # The default is loaded when an item needs it, but a name is checked even if none does.
         self._counter = None if options.counter == _AUTO else _counter(options.counter)
+        self._model = options.model
         self._counted = 0
         # The first record with each unknown key.
         self._unknown: dict[str, int] = {}
 
     def read(self, number: int, located: Located) -> ContextItem:
         row = located.value
-        if row.__class__ is str or (row.__class__ is dict and self._is_document(row)):
+        # A list is a pair of a document and a score at best, and what reads documents says what to do about it.
+        if row.__class__ in (str, list) or (row.__class__ is dict and self._is_document(row)):
             return self._read_document(row, location_of(number, located))
         try:
             if row.__class__ is dict:
@@ -237,7 +239,7 @@ class _ItemReader:
             raise DocumentError(f"{location_of(number, located)}: {error}{hint_at(row, ITEMS)}") from None
         return item
 
-    def _read_document(self, document: str | dict[str, Any], where: str) -> ContextItem:
+    def _read_document(self, document: str | list[Any] | dict[str, Any], where: str) -> ContextItem:
         try:
             return self._as_item(document, where, self._count)
         except (CupelError, TypeError) as error:
@@ -246,7 +248,9 @@ class _ItemReader:
 
     def _count(self, content: str) -> int:
         if self._counter is None:
-            self._counter = _counter(_AUTO)
+            from pycupel.tokens.families import counter_for  # noqa: PLC0415 - as below
+
+            self._counter = counter_for(self._model, None)
         self._counted += 1
         tokens: int = self._counter(content)
         return tokens

@@ -236,7 +236,7 @@ def add_budget(parser: Parser, *, required: bool = True, text: str = "") -> None
     text = text or "tokens, or a share of what the model takes like 50%%"
     parser.add_argument("-b", "--budget", required=required, metavar="N|N%", help=text)
     parser.add_argument("--window", type=_positive, metavar="N", help="the model's window, for a budget in percent")
-    parser.add_argument("--model", metavar="NAME", help="the model whose limits to use")
+    parser.add_argument("--model", metavar="NAME", help="the model whose limits and tokenizer to use")
 
 
 def add_policy(parser: Parser, more: str = "") -> None:

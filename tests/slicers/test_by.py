@@ -145,6 +145,28 @@ def test_shares_by_a_metadata_key_and_their_notes() -> None:
     assert any("metadata:none value '(none)' may use 10 tokens" in (event.message or "") for event in report.events)
 
 
+def test_a_key_that_no_item_has_is_noted() -> None:
+    """Else a misspelled one would make one group of everything, and cap that."""
+    for slicer, name in {
+        QuotaSlice([QuotaEntry.each(cap=40)], by="metadata:flie"): "QuotaSlice",
+        CountQuotaSlice([EACH], by="metadata:flie"): "CountQuotaSlice",
+        CountConstrainedKnapsackSlice([EACH], by="metadata:flie"): "CountConstrainedKnapsackSlice",
+    }.items():
+        [note] = Pipeline(ReflexiveScorer(), slicer).dry_run(PAGES, 100).notes
+        assert note == (
+            f"no candidate has a value for 'metadata:flie', so {name} takes them all for one group, (none); "
+            "correct by; did you mean 'file'?"
+        )
+
+    def nothing(item: ContextItem) -> None:
+        """A function may forget to return something."""
+
+    [note] = Pipeline(ReflexiveScorer(), QuotaSlice([QuotaEntry.each(cap=40)], by=nothing)).dry_run(PAGES, 100).notes
+    assert note.startswith("no candidate has a value for 'nothing', so QuotaSlice takes")
+    for slicer in (QuotaSlice([], by="metadata:flie"), QuotaSlice([QuotaEntry.each(cap=40)], by="metadata:file")):
+        assert Pipeline(ReflexiveScorer(), slicer).dry_run(PAGES, 100).notes == ()
+
+
 def test_another_inner_slicer_is_asked_and_not_overruled() -> None:
     slicer = QuotaSlice([QuotaEntry.each(cap=50)], MinScoreSlice(GreedySlice(), 0.65), by="metadata:file")
     assert contents(slicer, budget=100) == ["a 0", "a 1", "a 2", "b 3"]

@@ -20,7 +20,7 @@ By: TypeAlias = str | Callable[[ContextItem], object]
 NONE = "(none)"
 """How the group of the items without a value is shown."""
 
-_METADATA = "metadata:"
+METADATA = "metadata:"
 
 
 def checked_by(name: str, value: Any, fields: tuple[str, ...], error: Callable[..., ValueError]) -> By:
@@ -31,9 +31,9 @@ def checked_by(name: str, value: Any, fields: tuple[str, ...], error: Callable[.
     if not isinstance(value, str):
         known = ", ".join(map(repr, fields))
         raise wrong_type(name, f"{known}, 'metadata:KEY' or a function that takes an item", value)
-    if value.startswith(_METADATA) and value != _METADATA:
+    if value.startswith(METADATA) and value != METADATA:
         return value
-    return checked_name(name, value, (*fields, f"{_METADATA}KEY"), error)
+    return checked_name(name, value, (*fields, f"{METADATA}KEY"), error)
 
 
 def checked_quota_by(name: str, value: Any, error: Callable[..., ValueError]) -> By:
@@ -49,8 +49,8 @@ def grouping(by: By) -> Callable[[ContextItem], str | None]:
     if callable(by):
         function = by
         return lambda item: _as_text(function(item))
-    if by.startswith(_METADATA):
-        key = by.removeprefix(_METADATA)
+    if by.startswith(METADATA):
+        key = by.removeprefix(METADATA)
         return lambda item: _as_text(item.metadata.get(key))
     # "retriever" is a metadata key of its own name.
     if by == "retriever":

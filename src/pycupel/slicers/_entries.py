@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pycupel.errors import SlicerConfigError
 from pycupel.model import ContextItem, CountQuotaEntry, QuotaEntry
-from pycupel.model.checks import checked_iterable, duplicate_kind, wrong_type
-from pycupel.model.quota import By, grouping, grouping_name
+from pycupel.model.checks import checked_iterable, duplicate_kind, suggestion, wrong_type
+from pycupel.model.quota import METADATA, NONE, By, grouping, grouping_name
 from pycupel.slicers._base import IndexedSlicer
+from pycupel.text import shortened
 
 _Entry = TypeVar("_Entry", bound=QuotaEntry | CountQuotaEntry)
 
@@ -72,6 +73,17 @@ def partition(keys: Sequence[Key], order: Iterable[int] | None = None) -> dict[K
     for i in range(len(keys)) if order is None else order:
         partitions.setdefault(keys[i], []).append(i)
     return partitions
+
+
+def advice_on_groups(slicer: Any, items: Sequence[ContextItem], keys: Iterable[Key]) -> Iterator[str]:
+    """Note that no item has a value, as with a misspelled key: what should be many groups is one."""
+    if slicer.entries and items and set(keys) == {None}:
+        by = grouping_name(slicer.by)
+        keys_of_metadata = sorted({key for item in items for key in item.metadata})
+        yield (
+            f"no candidate has a value for {shortened(by)}, so {type(slicer).__name__} takes them all for one group, "
+            f"{NONE}; correct by{suggestion(by.removeprefix(METADATA), keys_of_metadata)}"
+        )
 
 
 def check_inner_by(slicer: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, ClassVar, Literal, NamedTuple, cast
@@ -32,7 +32,7 @@ from pycupel.slicers._base import (
     check_slicer_nesting,
     restricted,
 )
-from pycupel.slicers._entries import Entries, Key, checked_entries, keys_of, partition
+from pycupel.slicers._entries import Entries, Key, advice_on_groups, checked_entries, keys_of, partition
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
 from pycupel.values import brief_repr, check_fields, hold, sealed
@@ -105,17 +105,17 @@ class CountingSlicer(DelegatingSlicer):
 
     def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
-    ) -> Iterable[str]:
+    ) -> Iterator[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
         keys = keys_of(items, self.by)
+        yield from advice_on_groups(self, items, keys)
         counts = Counter(compress(keys, is_selected))
         rest = self._offer_rest(self._commit(items, scores).selected, items, scores, budget)
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
         caps = {key: entry.cap_count for key in keys if (entry := self._entries.of(key)) is not None}
         is_capped = any(counts[key] >= cap for key, cap in caps.items())
-        if is_capped or {keys[i] for i in rest.indices} != set(keys):
-            return ()
-        return rest.advice(is_selected)
+        if not is_capped and {keys[i] for i in rest.indices} == set(keys):
+            yield from rest.advice(is_selected)
 
     def _judge_absent(self, present: Container[Key]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for groups without candidates."""

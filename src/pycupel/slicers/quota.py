@@ -23,7 +23,7 @@ from pycupel.slicers._base import (
     check_slicer_nesting,
     restricted,
 )
-from pycupel.slicers._entries import Entries, Key, check_inner_by, checked_entries, keys_of, partition
+from pycupel.slicers._entries import Entries, Key, advice_on_groups, check_inner_by, checked_entries, keys_of, partition
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, one_line, shortened
 from pycupel.values import brief_repr, check_fields, hold, sealed
@@ -246,7 +246,8 @@ class QuotaSlice(DelegatingSlicer):
         if not items or budget.target_tokens <= 0:
             return
         required = {key: entry for key, entry in self._entries.by_key.items() if entry.require > 0.0}
-        present = set(keys_of(items, self.by)) if required else ()
+        present = set(keys_of(items, self.by))
+        yield from advice_on_groups(self, items, present)
         absent = [entry for key, entry in required.items() if key not in present]
         noun = noun_of(self.by)
         for entry in absent[:1]:

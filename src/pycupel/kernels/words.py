@@ -153,13 +153,16 @@ def _add(weights: dict[str, float], term: str, weight: float) -> None:
     weights[intern(term)] = weights.get(term, 0.0) + weight
 
 
-# Dates: 2023-05-07, 7 May 2023 and a timestamp of that day are one term. It begins with a character that no word has.
+# Dates: 2023-05-07, 7 May 2023, 07/May/2023 and a timestamp of that day are one term. It begins with a character that
+# no word has.
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as above
 _MONTH = rf"({'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\b\.?"
 _NTH = r"(\d\d?)(?:st|nd|rd|th|\.)?"
 _DATE = re.compile(
-    rf"\b(?:(\d{{4}})-(\d\d?)-(\d\d?)(?!\d)|{_NTH}\s(?:of\s)?{_MONTH}(?:,?\s(\d{{4}}))?|{_MONTH}\s{_NTH}\b(?:,?\s(\d{{4}}))?)",
+    rf"\b(?:(\d{{4}})[-/.](\d\d?)[-/.](\d\d?)(?!\d)"
+    rf"|{_NTH}[\s/-](?:of\s)?{_MONTH}(?:,?[\s/-](\d{{4}}))?"
+    rf"|{_MONTH}[\s/-]{{1,2}}{_NTH}\b(?:,?[\s/-](\d{{4}}))?)",
     re.ASCII | re.IGNORECASE,
 )
 

@@ -105,6 +105,13 @@ def test_vectors_that_are_there_are_not_embedded(vectors: Any) -> None:
     assert len(embed.calls) == 1
 
 
+def test_of_equal_contents_one_may_have_the_vector() -> None:
+    embed = Recorded()
+    twice = [ContextItem("one", 1, metadata={"vector": (3, 1)}), ContextItem("one", 1)]
+    SimilarityScorer(embed, "query", vectors="vector").score_all(twice)
+    assert embed.calls == [["query"]]
+
+
 @pytest.mark.parametrize(
     ("vectors", "error", "message"),
     [

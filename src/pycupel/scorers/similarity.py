@@ -161,7 +161,7 @@ class SimilarityScorer(CheckedScorer):
         texts = dict.fromkeys((bound_query(self), *(item.content for item in items)))
         given: Any = self.vectors or {}
         if isinstance(given, str):
-            given = {item.content: item.metadata.get(given) for item in items}
+            given = {item.content: item.metadata[given] for item in items if item.metadata.get(given) is not None}
         try:
             own = {text: _vector("a vector in vectors", row) for text in texts if (row := given.get(text)) is not None}
         except TypeError as error:

@@ -20,7 +20,7 @@ from benchmarks.token_corpus import Source, held_out
 from benchmarks.tokens import FEWEST_WINDOWS, quantile, windows
 from pycupel.messages.providers.anthropic import ANTHROPIC
 from pycupel.replay import History, read_log
-from pycupel.tokens import exact, get_counter
+from pycupel.tokens import families, get_counter
 from pycupel.tokens.families import ESTIMATES
 
 HISTORIES = Path(__file__).parents[2] / "shared/histories"
@@ -87,7 +87,7 @@ class Row(NamedTuple):
 def measured(sources: Sequence[Source], vocabulary: str) -> Row:
     estimate = ESTIMATES[VOCABULARIES[vocabulary]]
     ratios: dict[str, list[float]] = defaultdict(list)
-    for window in windows(sources, exact.load_splintr(vocabulary)[0]):
+    for window in windows(sources, families.load_splintr(vocabulary)[0]):
         ratios[window.kind].append(window.tokens / estimate(window.text))
     together = [ratio for each in ratios.values() for ratio in each]
     precise = statistics.median(1 / ratio for kind in PRECISE for ratio in ratios[kind])

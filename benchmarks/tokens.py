@@ -18,7 +18,7 @@ from benchmarks.floor import best_of
 from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, held_out
 from pycupel.errors import CupelError
-from pycupel.tokens import estimate_tokens, exact, tiktoken
+from pycupel.tokens import estimate_tokens, families, tiktoken
 
 ENCODING = "o200k_base"
 WINDOW = 1_000
@@ -106,7 +106,7 @@ def print_speed(sources: Sequence[Source]) -> bool:
     """What each counter needs for the same texts, and whether the estimator is at least as fast as tiktoken."""
     texts = [text for source in sources for text in list(_stretches(source.text, TEXT_LENGTH))[:60]]
     counters: dict[str, Callable[[str], int]] = {"estimator": estimate_tokens}
-    for name, load in (("splintr", exact.load_splintr), ("tiktoken", tiktoken.load_tiktoken)):
+    for name, load in (("splintr", families.load_splintr), ("tiktoken", tiktoken.load_tiktoken)):
         try:
             counters[name] = load(ENCODING)[0]
         except CupelError as error:
@@ -126,7 +126,7 @@ def _count_all(count: Callable[[str], int], texts: Sequence[str]) -> None:
 def main() -> None:
     """Exit with 1 if a limit is exceeded."""
     sources = held_out()
-    count = exact.load_splintr(ENCODING)[0]
+    count = families.load_splintr(ENCODING)[0]
     is_close = print_errors(windows(sources, count))
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else LOCALES
     is_close &= print_languages(windows(languages(root, even=False), count, MOST_LANGUAGE_WINDOWS))

@@ -28,7 +28,7 @@ import numpy as np
 
 from benchmarks.token_catalogues import LOCALES, languages
 from benchmarks.token_corpus import Source, fitting
-from pycupel.tokens import estimate, exact
+from pycupel.tokens import estimate, families
 from pycupel.tokens.estimate import BLOCK_ROWS, COSTS_PER_TOKEN, KINDS, ROW_GROUPS, find_features
 
 LENGTH = 40
@@ -366,7 +366,7 @@ def main() -> None:
         kinds: list[Kind] = []
         for name in names:
             vocabulary, percent = TABLES[name]
-            count = exact.load_splintr(vocabulary)[0]
+            count = families.load_splintr(vocabulary)[0]
             if single_digits == (count("12345678") >= 8):
                 # Finding the features takes longest, and is the same for all of these.
                 kinds = kinds or list(kinds_of(groups, find, count))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pycupel.cli import main
-from pycupel.replay.misses import CAUSES
+from pycupel.replay.usage import CAUSES
 from tests.cli.calls import Call
 from tests.replay.sessions import REQUESTS, ROLLOUT, lines, planted_rows
 from tests.replay.test_misses import transcript

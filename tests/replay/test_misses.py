@@ -10,8 +10,7 @@ import pytest
 
 from pycupel.replay import context_usage, read_log
 from pycupel.replay.log import as_time
-from pycupel.replay.misses import CAUSES, CacheMiss, cache_misses
-from pycupel.replay.usage import NOT_IN_FILE
+from pycupel.replay.usage import CAUSES, NOT_IN_FILE, CacheMiss, cache_misses
 
 START = datetime(2026, 11, 18, 9, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pycupel.replay.sessions import newest_session, sessions_in
+from pycupel.replay.transcripts import newest_session, sessions_in
 
 
 @pytest.fixture

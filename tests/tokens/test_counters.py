@@ -270,7 +270,7 @@ def test_warming_up_loads_the_vocabulary_before_the_first_request(monkeypatch: p
     warm_up()
     warm_up("llama-3.3-70b")
     warm_up("my-own-model")
-    monkeypatch.setattr("pycupel.tokens.exact.load_splintr", forbidden)
+    monkeypatch.setattr("pycupel.tokens.families.load_splintr", forbidden)
     assert "o200k_base" in select_messages(history, 100).counter
     assert "llama3" in select_messages(history, 100, model="llama-3.3-70b").counter
     assert get_counter("gpt-4o").exact

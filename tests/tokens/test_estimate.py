@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pycupel.tokens import estimate_tokens, exact
+from pycupel.tokens import estimate_tokens, families
 from pycupel.tokens.estimate import (
     BLOCK_ROWS,
     KINDS,
@@ -20,7 +20,7 @@ from pycupel.tokens.estimate import (
 )
 from pycupel.tokens.models import read_table
 
-EXACT = exact.load_splintr("o200k_base")[0]
+EXACT = families.load_splintr("o200k_base")[0]
 # The tables of costs, and the vocabularies that they were fitted to.
 VOCABULARIES = {
     "o200k": "o200k_base",
@@ -154,7 +154,7 @@ SENTENCES = {
 def test_languages_of_the_world_are_near_for_every_vocabulary(costs: str, language: str) -> None:
     text = SENTENCES[language]
     low, high = (0.8, 1.45) if costs == "o200k" else (0.75, 1.65)
-    assert low <= estimate(text, read_costs(costs)) / exact.load_splintr(VOCABULARIES[costs])[0](text) <= high
+    assert low <= estimate(text, read_costs(costs)) / families.load_splintr(VOCABULARIES[costs])[0](text) <= high
 
 
 # Scripts that the estimator was not fitted to, because no text at hand has them.
@@ -174,7 +174,7 @@ def test_languages_of_the_world_are_near_for_every_vocabulary(costs: str, langua
 @pytest.mark.parametrize("costs", VOCABULARIES)
 def test_an_unknown_script_is_counted_by_its_bytes(costs: str, text: str) -> None:
     """A vocabulary that knows nothing of a script has a token for each byte, and none has more than its bytes."""
-    tokens = exact.load_splintr(VOCABULARIES[costs])[0](text)
+    tokens = families.load_splintr(VOCABULARIES[costs])[0](text)
     estimated = estimate(text, read_costs(costs))
     assert tokens / estimated <= 1.05
     assert estimated <= 1.6 * len(text.encode())

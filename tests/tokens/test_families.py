@@ -14,7 +14,7 @@ from benchmarks import token_records
 from benchmarks.token_families import VOCABULARIES
 from pycupel.messages import count_messages
 from pycupel.replay import History, read_log
-from pycupel.tokens import exact
+from pycupel.tokens import families
 from pycupel.tokens.families import ESTIMATES
 
 ROOT = Path(__file__).parents[2]
@@ -57,12 +57,12 @@ def test_claude_by_its_own_counts(path: Path) -> None:
 def test_others_by_a_vocabulary(vocabulary: str, family: str, kind: str) -> None:
     """Too high rather than too low, but never by much."""
     text = TEXTS[kind]
-    assert 0.75 <= exact.load_splintr(vocabulary)[0](text) / ESTIMATES[family](text) <= 1.05
+    assert 0.75 <= families.load_splintr(vocabulary)[0](text) / ESTIMATES[family](text) <= 1.05
 
 
 def test_without_a_factor_logs_would_be_far_too_low() -> None:
     """What makes digits tokens of their own needs more than a factor could give."""
     text = TEXTS["logs"]
-    tokens = exact.load_splintr("tekken")[0](text)
+    tokens = families.load_splintr("tekken")[0](text)
     assert tokens / ESTIMATES["openai"](text) > 1.2
-    assert tokens / exact.load_splintr("o200k_base")[0](text) > 1.3
+    assert tokens / families.load_splintr("o200k_base")[0](text) > 1.3

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pycupel.errors import MissingExtraError
-from pycupel.tokens import exact
+from pycupel.tokens import families
 from tests.examples import examples
 
 # Loading takes seconds: once, and only where these tests are run.
-load = cache(exact.load_mistral)
-load_the_same = cache(exact.load_splintr)
+load = cache(families.load_mistral)
+load_the_same = cache(families.load_splintr)
 
 
 @pytest.mark.unmeasured
@@ -40,4 +40,4 @@ def test_splintr_has_the_same_vocabulary(text: str) -> None:
 def test_without_the_package_there_is_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mistral_common.tokens.tokenizers.mistral", None)
     with pytest.raises(MissingExtraError, match=r"^counting tekken exactly needs mistral-common.*pycupel\[mistral\]"):
-        exact.load_mistral("tekken")
+        families.load_mistral("tekken")

@@ -8,7 +8,7 @@ import pytest
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.tokens import window_of
-from pycupel.tokens.exact import load_splintr as load
+from pycupel.tokens.families import load_splintr as load
 from pycupel.tokens.models import FAMILIES, family_of, normalized_model, vocabulary_of
 
 

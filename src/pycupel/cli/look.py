@@ -87,10 +87,9 @@ from pycupel.replay.describe import (
     replay_panels,
     usage_document,
 )
-from pycupel.replay.misses import cache_misses
 from pycupel.replay.run import BASELINES, BASELINES_HINT
-from pycupel.replay.sessions import newest_session, sessions_in
-from pycupel.replay.usage import NOT_IN_FILE, Money, calibrated_counter, money_of
+from pycupel.replay.transcripts import newest_session, sessions_in
+from pycupel.replay.usage import NOT_IN_FILE, Money, cache_misses, calibrated_counter, money_of
 from pycupel.tokens.models import find_limits, prices_in, prices_table
 
 # Read logs and the policies to compare.

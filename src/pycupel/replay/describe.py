@@ -39,10 +39,19 @@ from pycupel.render.html import (
     Treemap,
     WindowGauge,
 )
-from pycupel.replay.misses import CAUSES, CacheMiss, cache_misses
 from pycupel.replay.parts import Part, Prompts
 from pycupel.replay.run import PROVIDER_SIDE, PolicyReplay, SentCall, call_indices, compaction_before
-from pycupel.replay.usage import NOT_IN_FILE, ContextUsage, Money, Redundant, Spent, largest_prompt_of
+from pycupel.replay.usage import (
+    CAUSES,
+    NOT_IN_FILE,
+    CacheMiss,
+    ContextUsage,
+    Money,
+    Redundant,
+    Spent,
+    cache_misses,
+    largest_prompt_of,
+)
 from pycupel.shorten.outdated import arguments_of
 
 _LONGEST_LABEL = 160

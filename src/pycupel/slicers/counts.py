@@ -32,9 +32,9 @@ from pycupel.slicers._base import (
     check_slicer_nesting,
     restricted,
 )
-from pycupel.slicers._entries import Entries, Key, advice_on_groups, checked_entries, keys_of, partition
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
+from pycupel.slicers.quota import Entries, Key, advice_on_groups, checked_entries, keys_of, partition
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
 

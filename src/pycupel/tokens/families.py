@@ -7,14 +7,18 @@ of another are multiplied. `python -m benchmarks.token_families` measures all of
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pycupel.errors import CupelError
+from pycupel.extras import load_extra
 from pycupel.model.checks import checked_str
 from pycupel.tokens.counters import Counter
 from pycupel.tokens.estimate import estimate, estimate_tokens, read_costs
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
+from pycupel.values import sealed
 
 # Estimates can be too low, so this much of a budget should stay free.
 MARGIN_PERCENT = 5.0
@@ -134,18 +138,16 @@ def warm_up(model: str | None = None) -> None:
 @lru_cache(maxsize=16)
 def exact_counter(encoding: str) -> Counter:
     """Return a counter from a package that knows the encoding. If there is none, the error says how to install one."""
-    # Imported when needed, as below: most of what tiktoken's module imports is for reading vocabularies.
-    from pycupel.tokens import exact  # noqa: PLC0415
-
     try:
-        function, version = exact.load_splintr(encoding)
+        function, version = load_splintr(encoding)
     except CupelError as missing:
         if encoding not in ENCODINGS:
             raise
         try:
             if encoding == "tekken":
-                function, version = exact.load_mistral(encoding)
+                function, version = load_mistral(encoding)
             else:
+                # Imported when needed: most of what this module imports is for reading vocabularies.
                 from pycupel.tokens import tiktoken  # noqa: PLC0415
 
                 function, version = tiktoken.load_tiktoken(encoding)
@@ -161,3 +163,56 @@ def best_counter() -> Counter:
         return exact_counter("o200k_base")
     except CupelError:
         return ESTIMATOR
+
+
+# Packages that include vocabularies: splintr-rs, and mistral-common for Mistral's models.
+
+
+# Vocabularies to which splintr-rs gives another name.
+_SPLINTR_NAMES = {"tekken": "mistral_v3"}
+
+
+@sealed
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Counts the tokens of a text with a tokenizer of splintr-rs or tiktoken."""
+
+    tokenizer: Any
+
+    def __call__(self, text: str, /) -> int:
+        """Count text that looks like a special token as plain text, as providers do."""
+        try:
+            return len(self.tokenizer.encode_ordinary(text))
+        except UnicodeEncodeError:
+            # splintr-rs rejects a lone surrogate (half an emoji); it is replaced, as tiktoken does it.
+            replaced = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return len(self.tokenizer.encode_ordinary(replaced))
+
+
+class _CountTekken(Count):
+    __slots__ = ()
+
+    def __call__(self, text: str, /) -> int:
+        """Count as plain text, without the marks of a beginning and an end."""
+        return len(self.tokenizer.encode(text, bos=False, eos=False))
+
+
+def load_splintr(encoding: str) -> tuple[Callable[[str], int], str]:
+    """Return a function that counts the tokens of an encoding, and its version: splintr-rs has all vocabularies."""
+    splintr = load_extra("splintr", extra="tokens", package="splintr-rs", purpose=f"counting {encoding} exactly")
+    tokenizer = splintr.Tokenizer.from_pretrained(_SPLINTR_NAMES.get(encoding, encoding))
+    return Count(tokenizer), f"splintr-rs {splintr.__version__}"
+
+
+def load_mistral(encoding: str) -> tuple[Callable[[str], int], str]:
+    """Return a function that counts Tekken tokens with mistral-common, and its version."""
+    module = load_extra(
+        "mistral_common.tokens.tokenizers.mistral",
+        extra="mistral",
+        package="mistral-common",
+        purpose=f"counting {encoding} exactly",
+    )
+    tokenizer = module.MistralTokenizer.v3(is_tekken=True).instruct_tokenizer.tokenizer
+    from importlib.metadata import version  # noqa: PLC0415 - it imports much, and the package may be missing
+
+    return _CountTekken(tokenizer), f"mistral-common {version('mistral-common')}"

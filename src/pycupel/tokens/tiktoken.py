@@ -20,7 +20,7 @@ from types import FunctionType
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.extras import load_extra
-from pycupel.tokens.exact import Count
+from pycupel.tokens.families import Count
 
 _VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _PACKAGES = (

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from pycupel.tokens import exact, tiktoken
+from pycupel.tokens import families, tiktoken
 from tests.tokens.offline import forbid_downloads, hide_vocabularies
 
 SCRIPTS = (
@@ -73,7 +73,7 @@ def test_both_libraries_count_the_same(encoding: str, monkeypatch: pytest.Monkey
     """The vocabulary is found without any variable, and without a network."""
     hide_vocabularies(monkeypatch, tmp_path)
     forbid_downloads(monkeypatch)
-    ours, _ = exact.load_splintr(encoding)
+    ours, _ = families.load_splintr(encoding)
     theirs, _ = tiktoken.load_tiktoken(encoding)
     many = list(texts())
     assert len(many) > 400

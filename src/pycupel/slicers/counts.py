@@ -30,6 +30,7 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     check_slicer_nesting,
+    quota_constraints_of,
     restricted,
 )
 from pycupel.slicers.greedy import GreedySlice
@@ -92,12 +93,44 @@ class CountingSlicer(DelegatingSlicer):
         else:
             inner = self._offer_rest(committed.selected, items, scores, budget).slice()
         taken = set(committed.selected)
+        counts = dict(committed.counts)
         walk = self._cap_walk([i for i in inner.selected if i not in taken], scores)
-        kept, capped = self._enforce_caps(walk, items, committed.counts)
-        capped += inner.cap_excluded
+        kept, capped = self._enforce_caps(walk, items, counts)
         selected = committed.selected + kept
         versions = {i: inner.versions[i] for i in selected if i in inner.versions}
-        return IndexSlice(selected, (*shortfalls, *inner.shortfalls), tuple(capped), versions, inner.notes)
+        outcome = IndexSlice(selected, (*shortfalls, *inner.shortfalls), (*capped, *inner.cap_excluded), versions)
+        if capped and self.by != "kind" and not quota_constraints_of(self.engine):
+            outcome = self._refilled(outcome, items, scores, budget, counts)
+        return outcome._replace(notes=inner.notes)
+
+    def _refilled(
+        self,
+        outcome: IndexSlice,
+        items: Sequence[ContextItem],
+        scores: Sequence[float],
+        budget: ContextBudget,
+        counts: dict[Key, int],
+    ) -> IndexSlice:
+        """Offer what caps left free to the groups that have not reached theirs, as long as caps remove something.
+
+        The specification leaves it empty, for kinds. If the inner slicer has quotas, only it knows what they leave.
+        """
+        keys = keys_of(items, self.by)
+        while True:
+            chosen = {*outcome.selected, *(i for i, _ in outcome.cap_excluded)}
+            left = [i for i in range(len(items)) if i not in chosen]
+            rest = [i for i in left if not self._is_full(keys[i], counts)]
+            _, closed = self._enforce_caps([i for i in left if self._is_full(keys[i], counts)], items, counts)
+            free = max(0, budget.target_tokens - outcome.tokens(items))
+            inner = self._offer(rest, items, scores, ContextBudget(budget.max_tokens, free)).slice()
+            kept, capped = self._enforce_caps(self._cap_walk(inner.selected, scores), items, counts)
+            outcome = outcome._replace(
+                selected=outcome.selected + kept,
+                cap_excluded=(*outcome.cap_excluded, *closed, *capped),
+                versions={**outcome.versions, **{i: inner.versions[i] for i in kept if i in inner.versions}},
+            )
+            if not capped:
+                return outcome
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer."""
@@ -159,11 +192,14 @@ class CountingSlicer(DelegatingSlicer):
     def _shortfall(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
         return CountRequirementShortfall(entry.kind, entry.require_count, satisfied, grouping_name(self.by))
 
+    def _is_full(self, key: Key, counts: Mapping[Key, int]) -> bool:
+        entry = self._entries.of(key)
+        return entry is not None and counts.get(key, 0) >= entry.cap_count
+
     def _enforce_caps(
-        self, walk: Iterable[int], items: Sequence[ContextItem], committed: Mapping[Key, int]
+        self, walk: Iterable[int], items: Sequence[ContextItem], counts: dict[Key, int]
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
-        """Apply the caps (phase 3). Items committed in phase 1 count, but are never removed."""
-        counts = dict(committed)
+        """Apply the caps (phase 3), and count what stays. Items committed in phase 1 count, but are never removed."""
         kept: list[int] = []
         capped: list[tuple[int, ExclusionReason]] = []
         key_of, by = grouping(self.by), grouping_name(self.by)
@@ -188,7 +224,8 @@ _CapOrder = Literal["inner", "score"]
 class CountQuotaSlice(CountingSlicer):
     """Selects the required number of each kind, adds more with `inner`, then removes what exceeds a cap.
 
-    The tokens of items that a cap removes are not used for others.
+    The tokens of items that a cap removes are not used for others, as the specification says; if `by` is not "kind",
+    they are, unless there are quotas inside.
 
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
@@ -263,7 +300,8 @@ class CountQuotaSlice(CountingSlicer):
 class CountConstrainedKnapsackSlice(CountingSlicer):
     """Selects the required number of each kind, adds more with a knapsack, then removes what exceeds a cap.
 
-    Caps keep the highest scores. The tokens of items that a cap removes are not used for others.
+    Caps keep the highest scores. The tokens of items that a cap removes are not used for others, as the specification
+    says; if `by` is not "kind", they are.
 
     Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
     nothing is selected, and the report lists the shortfalls. Pinned items are not counted.

@@ -7,8 +7,8 @@ Reads sets of questions, `*.jsonl`, `*.jsonl.xz` or `*.jsonl.gz`, one question a
 Every policy selects at 2, 5, 10, 20 and 40 % of the tokens of all items. Recall is the share of the evidence that is
 in the selection, and `all` the share of questions with all of it. `mean` is the recall over 2 to 20 %, and beside it
 stands the difference to BM25, with a 95 % interval from a paired bootstrap over the questions. Presets run without a
-question, with one (`query`), and with the scores of BM25 as hints: `raw`, and `scaled` to at most 1. With `shorten`,
-only items that are selected whole count.
+question, with one (`query`), and those that read hints with the scores of BM25 as hints: `raw`, and `scaled` to at most
+1; with `both`, they have the question and raw hints. With `shorten`, only items that are selected whole count.
 
 With `--embed COMMAND`, embeddings alone and a hybrid of them and the words are measured, too. The command reads a JSON
 list of texts and writes a JSON list of vectors; it is run once for each set.
@@ -39,6 +39,7 @@ from pycupel import (
     GreedySlice,
     Pipeline,
     Policy,
+    ReflexiveScorer,
     RelevanceScorer,
     Scorer,
     SimilarityScorer,
@@ -208,16 +209,24 @@ def methods(seed: int) -> dict[str, Method]:
     for name, policy in PRESETS.items():
         found[name] = lambda q, policy=policy: by_policy(q, policy, query=False)  # type: ignore[misc]
         found[f"{name}, query"] = lambda q, policy=policy: by_policy(q, policy, query=True)  # type: ignore[misc]
-        if name in ("rag", "document-qa"):
+        if reads_hints(policy):
             found[f"{name}, raw"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
                 with_hints(q, bm25.scores(q)), policy, query=False
             )
             found[f"{name}, scaled"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
                 with_hints(q, _scaled(bm25.scores(q))), policy, query=False
             )
+            found[f"{name}, both"] = lambda q, policy=policy: by_policy(  # type: ignore[misc]
+                with_hints(q, bm25.scores(q)), policy, query=True
+            )
     shortening = replace(PRESETS["rag"], shorten=KeyLines())
     found["rag, query, shorten"] = lambda q: by_policy(q, shortening, query=True)
     return found
+
+
+def reads_hints(policy: Policy) -> bool:
+    scorer = policy.scorer
+    return isinstance(scorer, CompositeScorer) and any(isinstance(each, ReflexiveScorer) for each in scorer.children)
 
 
 def embedding_methods(command: str, questions: Sequence[Question]) -> dict[str, Method]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -112,6 +114,18 @@ def _size(value: object) -> int:
             seen[id(each)] = sys.getsizeof(each)
             pending += gc.get_referents(each)
     return sum(seen.values())
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_hook_can_be_copied_and_sent_to_another_process(copied: Callable[[HistorySelector], HistorySelector]) -> None:
+    """What it selects and knows is the same; from then on, each goes its own way."""
+    one, parts = selector(), conversation("Ann", 30)
+    before = kept_of(one, parts[:40], conversation="1")
+    other = copied(one)
+    assert kept_of(other, parts[:40], conversation="1") == before
+    assert kept_of(other, parts, conversation="2") == kept_of(one, parts, conversation="1")
+    assert sorted(one._sizes) == ["1"]
+    assert sorted(other._sizes) == ["1", "2"]
 
 
 def test_a_conversation_without_an_id_is_not_remembered() -> None:

@@ -197,6 +197,8 @@ def response_schema(request: Any) -> Any:
 
 # For how many conversations a hook remembers what it kept last, to say how much of the prompt is the same.
 _CONVERSATIONS = 64
+# One for all hooks, because one of its own could not be copied or pickled with a hook.
+_LOCK = Lock()
 _SOME_MODEL = "gpt-4o"
 
 
@@ -336,7 +338,6 @@ class HistorySelector:
         self._on_selection: Callable[[MessageSelection], object] | None = self._options.pop("on_selection", None)
         # The index and the tokens of each message that was last kept in a conversation.
         self._sizes: dict[str, Sequence[tuple[int, int]]] = {}
-        self._lock = Lock()
         # Fail here if an option is wrong, not when the model is first called. A share needs some model's window.
         some_model: dict[str, Any] = {"model": _SOME_MODEL} if isinstance(budget, str) else {}
         with unobserved():
@@ -498,7 +499,7 @@ class HistorySelector:
         for each in selection.shortened:
             tokens[each.index] = each.tokens
         now = [(n, tokens[n]) for n in selection.kept]
-        with self._lock:
+        with _LOCK:
             then = self._sizes.pop(conversation, ())
             self._sizes[conversation] = now
             if len(self._sizes) > _CONVERSATIONS:

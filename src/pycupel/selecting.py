@@ -13,7 +13,7 @@ from pycupel.model.item import Shortened
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
 from pycupel.pipeline.pipeline import select_once
 from pycupel.protocols import Shortener
-from pycupel.scorers._traits import awaiting
+from pycupel.scorers._base import awaiting
 from pycupel.text import quantity, quoted
 from pycupel.values import sealed
 

@@ -20,7 +20,7 @@ import pytest
 from pycupel import ContextItem, KnapsackSlice, Policy, ReflexiveScorer
 from pycupel.batch import BatchSummary, chunks, run_batch, select_request
 from pycupel.batch.chunks import Chunk, ChunkResult, Job, process
-from pycupel.batch.output import Output
+from pycupel.batch.run import Output
 from pycupel.errors import DocumentError, InvalidArgumentError, MissingExtraError
 from tests.batch.requests import content_of, request, rows_in, write_log
 
@@ -257,7 +257,7 @@ def test_a_log_that_was_edited_in_the_middle_cannot_be_resumed(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Old and new rows would mix. A complete output holds no times, so it does not depend on those of its inputs."""
-    monkeypatch.setattr("pycupel.batch.output._SAMPLE", 100)
+    monkeypatch.setattr("pycupel.batch.run._SAMPLE", 100)
     whole, out = tmp_path / "whole", tmp_path / "out"
     run_batch([log], "rag", whole, workers=1)
 

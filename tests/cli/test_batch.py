@@ -13,7 +13,7 @@ import pytest
 
 from pycupel.batch import chunks
 from pycupel.batch.chunks import ChunkResult
-from pycupel.batch.output import Output
+from pycupel.batch.run import Output
 from pycupel.cli import tools
 from pycupel.cli.output import Screen
 from tests.batch.requests import write_log

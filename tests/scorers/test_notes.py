@@ -25,7 +25,7 @@ from pycupel import (
     ScaledScorer,
     TagScorer,
 )
-from pycupel.scorers import Window, _traits
+from pycupel.scorers import Window, _base
 from pycupel.scorers._base import WrappingScorer
 from tests.strategies import NOW, FixedClock
 
@@ -34,7 +34,7 @@ DECAY = DecayScorer(FixedClock(), Window(timedelta(1)))
 
 
 def scorer_notes(scorer: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    return _traits.scorer_notes(_traits.traits_of(scorer), items)
+    return _base.scorer_notes(_base.traits_of(scorer), items)
 
 
 def note(field: str, scorer: str) -> str:

@@ -9,8 +9,7 @@ import pytest
 
 from pycupel import BoostedScorer, CompositeScorer, ContextItem, KindScorer, RecencyScorer, ScaledScorer
 from pycupel.scorers import RelevanceScorer
-from pycupel.scorers._base import score_all
-from pycupel.scorers._traits import bind_query
+from pycupel.scorers._base import bind_query, score_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

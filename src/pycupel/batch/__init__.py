@@ -10,8 +10,7 @@
 | `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files      |
 | `chunks`  | input files in chunks, the work on one chunk, and a pool of processes   |
 | `tally`   | counts over all rows: utilization, reasons, the slowest, differences    |
-| `output`  | parts with atomic renames, the manifest, resuming                       |
-| `run`     | `run_batch`, with the pool or a Dask cluster                            |
+| `run`     | `run_batch`, with the pool or a Dask cluster; parts, manifest, resuming |
 """
 
 from __future__ import annotations

@@ -105,7 +105,10 @@ def _open(path: str, max_line: int) -> Generator[IO[bytes]]:
     if max_line < 1:
         raise InputError(f"--max-line must be 1 or more, not {number_text(max_line)}")
     with errors_about(path):
-        file = _stdin() if path == _STDIN else open_binary(path)
+        # It is None if it was closed before Python started.
+        if path == _STDIN and (sys.stdin is None or sys.stdin.closed):  # pyright: ignore[reportUnnecessaryComparison]
+            raise InputError("stdin: is closed")
+        file = sys.stdin.buffer if path == _STDIN else open_binary(path)
         try:
             yield file
         finally:
@@ -138,13 +141,6 @@ def check_files(paths: Sequence[str]) -> None:
 def name_of(path: str) -> str:
     """What messages call a file: in one line, whatever its name."""
     return "stdin" if path == _STDIN else escaped(path)
-
-
-def _stdin() -> IO[bytes]:
-    # It is None if it was closed before Python started.
-    if sys.stdin is None or sys.stdin.closed:  # pyright: ignore[reportUnnecessaryComparison]
-        raise InputError("stdin: is closed")
-    return sys.stdin.buffer
 
 
 def values_in(lines: Iterable[str]) -> Iterator[Located]:

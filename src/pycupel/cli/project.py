@@ -145,13 +145,9 @@ def _session_limits(root: Path, settings: Mapping[str, Any]) -> Iterator[Limit]:
                 if not log.histories:
                     raise InputError(f"{name}: no conversation found")
                 (run,) = replay(log, budget, {"policy": policy})
-            yield from _measured(name, run, wanted)
-
-
-def _measured(name: str, run: PolicyReplay, wanted: Mapping[str, float]) -> Iterator[Limit]:
-    for key, limit in wanted.items():
-        measure, is_least = _MEASURES[key]
-        yield Limit(name, key if key == "refused" else f"{key} %", measure(run), limit, is_least)
+            for key, limit in wanted.items():
+                measure, is_least = _MEASURES[key]
+                yield Limit(name, key if key == "refused" else f"{key} %", measure(run), limit, is_least)
 
 
 def _number(value: Any, where: str) -> float:

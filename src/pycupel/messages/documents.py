@@ -17,8 +17,7 @@ from pycupel.model import ContextBudget, ContextItem, ContextKind, QuotaConstrai
 from pycupel.pipeline import Pipeline, Selection
 from pycupel.pipeline.notes import IGNORED_QUERY, ranking_notes
 from pycupel.protocols import Scorer, Slicer
-from pycupel.scorers._base import score_all, score_one
-from pycupel.scorers._traits import bind_query
+from pycupel.scorers._base import bind_query, score_all, score_one
 from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, quota_constraints_of, slice_by_index
 
 _NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"

@@ -22,7 +22,7 @@ from pycupel.model.checks import (
 )
 from pycupel.pipeline.policy import Policy, as_policy
 from pycupel.protocols import NoShortener, Scorer, Shortener, Slicer, checked_shortener
-from pycupel.scorers._traits import bind_query
+from pycupel.scorers._base import bind_query
 from pycupel.text import quoted
 from pycupel.values import hold, sealed
 

@@ -17,8 +17,7 @@ from pycupel.model import ContextItem, ContextKind
 from pycupel.placers import ChronologicalPlacer, FramedPlacer
 from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer, RelevanceScorer
-from pycupel.scorers._base import CONVERSATION
-from pycupel.scorers._traits import ScorerTraits, clamping_notes, fusing_notes, scorer_notes
+from pycupel.scorers._base import CONVERSATION, ScorerTraits, clamping_notes, fusing_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
 from pycupel.slicers._base import advice_of
 from pycupel.text import number_text, shortened

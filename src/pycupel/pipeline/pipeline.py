@@ -30,7 +30,7 @@ from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import slice_items
 from pycupel.pipeline.sort import sort_items
 from pycupel.placers import placer_for
-from pycupel.scorers._traits import bind_query
+from pycupel.scorers._base import bind_query
 from pycupel.values import hold, sealed
 
 if TYPE_CHECKING:

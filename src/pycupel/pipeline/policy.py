@@ -23,7 +23,7 @@ from pycupel.protocols import (
     checked_shortener,
     checked_slicer,
 )
-from pycupel.scorers._traits import bind_query
+from pycupel.scorers._base import bind_query
 from pycupel.slicers import GreedySlice
 from pycupel.text import shortened
 from pycupel.values import FrozenDict, check_fields, is_equal, sealed

@@ -27,7 +27,7 @@ from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
 from pycupel.placers import reads_positions
 from pycupel.protocols import Placer, Scorer, Slicer
-from pycupel.scorers._traits import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
+from pycupel.scorers._base import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
 from pycupel.text import quantity
 from pycupel.values import FrozenDict
 

@@ -11,7 +11,7 @@ from pycupel.errors import PipelineConfigError, ShortenerContractError
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.item import stated_units
 from pycupel.protocols import ShortenContext, Shortener, Slicer
-from pycupel.scorers._traits import query_of, scores_relevance
+from pycupel.scorers._base import query_of, scores_relevance
 from pycupel.slicers import (
     CountConstrainedKnapsackSlice,
     CountQuotaSlice,

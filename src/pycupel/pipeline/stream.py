@@ -29,7 +29,7 @@ from pycupel.pipeline.record import Ranking, Run, Selection, Strategies
 from pycupel.pipeline.score import score_items
 from pycupel.pipeline.slice import Sliced
 from pycupel.pipeline.sort import sort_items
-from pycupel.scorers._traits import bind_stream
+from pycupel.scorers._base import bind_stream
 from pycupel.slicers import CountConstrainedKnapsackSlice, CountQuotaSlice, QuotaSlice, StreamSlice
 from pycupel.slicers.greedy import compete
 

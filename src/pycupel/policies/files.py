@@ -36,10 +36,6 @@ def _read_json(text: str) -> Any:
     return data
 
 
-def _write_json(document: dict[str, Any]) -> str:
-    return escape_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
-
-
 # --- TOML
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -217,7 +213,11 @@ def _write_yaml(document: dict[str, Any]) -> str:
 READERS: dict[str, Callable[[str], Any]] = {"json": _read_json, "toml": parse_toml, "yaml": _read_yaml}
 """The function that parses the text of each format, or raises a DocumentError."""
 
-WRITERS: dict[str, Callable[[Any], str]] = {"json": _write_json, "toml": _write_toml, "yaml": _write_yaml}
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "json": lambda document: escape_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n",
+    "toml": _write_toml,
+    "yaml": _write_yaml,
+}
 """The function that formats a document in each format."""
 
 

@@ -10,7 +10,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -28,7 +27,6 @@ from pycupel.pipeline.policy import as_policy
 from pycupel.render._data import Data, Kinds, PageRows, RowIndex, entries_of, report_data, script_number, sweep_data
 from pycupel.render._layout import color_of
 from pycupel.render.text import render_summary
-from pycupel.values import sealed
 
 # Panels. Most have a title and a `note`, a sentence below it; `unit` is what values count, such as `tokens`. What
 # belongs to one group has one colour.
@@ -42,9 +40,7 @@ class Figure(NamedTuple):
     note: str = ""
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(NamedTuple):
     """The numbers that matter most, side by side."""
 
     figures: Sequence[Figure]
@@ -59,9 +55,7 @@ class Bar(NamedTuple):
     group: str = ""
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(NamedTuple):
     """A bar chart; with `shares`, its bars are parts of a whole, and shown with their shares of it."""
 
     title: str
@@ -71,9 +65,7 @@ class Bars:
     shares: bool = True
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class WindowGauge:
+class WindowGauge(NamedTuple):
     """How much of a limit is used, by parts, as one bar; the reserve lies beyond the limit, for something else."""
 
     title: str
@@ -108,9 +100,7 @@ class Mark(NamedTuple):
     label: str
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class GrowthChart:
+class GrowthChart(NamedTuple):
     """A chart of how something grew from point to point: the totals, where they are known, and parts in stacking order.
 
     `point` is what a point is called. Levels far above everything else have no line, but stand below the chart.
@@ -135,9 +125,7 @@ class Tile(NamedTuple):
     redundant: int = 0
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Treemap:
+class Treemap(NamedTuple):
     """The parts of a whole as areas, by group."""
 
     title: str
@@ -146,9 +134,7 @@ class Treemap:
     note: str = ""
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """A table that can be searched and sorted; in the columns `alarms`, by index, anything but 0 is red."""
 
     title: str
@@ -158,9 +144,7 @@ class Rows:
     alarms: Sequence[int] = ()
 
 
-@sealed
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(NamedTuple):
     """Sentences."""
 
     title: str
@@ -173,7 +157,7 @@ Panel: TypeAlias = Figures | Bars | WindowGauge | GrowthChart | Treemap | Rows |
 
 def panel_data(panel: Panel) -> dict[str, Any]:
     """Convert a panel to JSON values."""
-    return {"type": type(panel).__name__.lower(), **{name: _plain(value) for name, value in asdict(panel).items()}}
+    return {"type": type(panel).__name__.lower(), **{name: _plain(value) for name, value in panel._asdict().items()}}
 
 
 def _plain(value: Any) -> Any:

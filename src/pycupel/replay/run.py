@@ -451,7 +451,10 @@ def replay(
     histories = [history.without_blocks for history in histories_of(log)]
     labelled = _labelled(policies)
     ContextBudget.of(budget)
-    _check_rates(rates)
+    if not isinstance(cast(Any, rates), CacheRates):
+        raise wrong_type("rates", "CacheRates", rates)
+    for name, rate in rates._asdict().items():
+        checked_float(f"rates: {name}", rate, InvalidArgumentError, low=0.0)
     if progress is not None:
         checked_callable("progress", "a function that takes two numbers", progress)
     total = len(labelled) * sum(len(call_indices(history)) for history in histories)
@@ -489,13 +492,6 @@ def histories_of(log: Any) -> tuple[History, ...]:
     if not isinstance(log, Log):
         raise wrong_type("log", "a Log or a History", log)
     return log.histories
-
-
-def _check_rates(rates: Any) -> None:
-    if not isinstance(rates, CacheRates):
-        raise wrong_type("rates", "CacheRates", rates)
-    for name, rate in rates._asdict().items():
-        checked_float(f"rates: {name}", rate, InvalidArgumentError, low=0.0)
 
 
 def _labelled(policies: Any) -> dict[str, Policy | BaselineName]:

@@ -396,8 +396,12 @@ class SessionFile(NamedTuple):
 def sessions_in(folder: Path | None = None) -> list[SessionFile]:
     """Return the sessions in a folder, or those of all agents, the newest first; files of subagents are left out."""
     homes = [Path(os.environ.get(name) or Path.home() / usual, below) for name, usual, below in _HOMES]
-    files = (path for each in ([folder] if folder else homes) for path in each.rglob("*.jsonl"))
-    found = [SessionFile(_time_of(path), path) for path in files if _is_main(path)]
+    files = (path for each in ([folder] if folder else homes) for path in each.rglob("*.jsonl") if path.is_file())
+    found = [
+        SessionFile(_time_of(path), path)
+        for path in files
+        if path.parent.name != "subagents" and not path.name.startswith("agent-")
+    ]
     return sorted(found, key=lambda each: (each.time, each.path), reverse=True)
 
 
@@ -405,10 +409,6 @@ def newest_session(directory: Path) -> Path | None:
     """Return the newest session that ran in the directory, or else anywhere; None if there is none."""
     sessions = [each.path for each in sessions_in()]
     return next((path for path in sessions if _ran_in(path, directory)), next(iter(sessions), None))
-
-
-def _is_main(path: Path) -> bool:
-    return path.is_file() and path.parent.name != "subagents" and not path.name.startswith("agent-")
 
 
 def _ran_in(path: Path, directory: Path) -> bool:

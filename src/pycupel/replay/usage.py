@@ -135,7 +135,11 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         log: The result of `read_log`, whose largest history is used, or one of its histories.
         counter: Counts tokens: a function from str to int, or a name for `get_counter`.
     """
-    logged = _largest_history(histories_of(log))
+    histories = histories_of(log)
+    if not histories:
+        raise InvalidArgumentError("the log has no conversation", argument="log")
+    # Characters are enough to compare: the first of the largest.
+    logged = max(histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
     history = logged.without_blocks
     count = calibrated_counter(history, counter)
     session = Prompts(history, count)
@@ -154,17 +158,13 @@ def context_usage(log: Log | History, *, counter: CounterLike = "auto") -> Conte
         superseded,
         repeated,
         tuple(lint_messages(logged.messages, logged.provider)),
-        tuple(_growth(history, prompts)),
+        tuple(
+            Growth(tokens, _is_compacted(history, before, index))
+            for (before, _), (index, tokens) in pairwise([(0, 0), *prompts])
+        ),
         count,
         next((call.model or history.provider for call in history.calls if call.prompt_tokens), None),
     )
-
-
-def _largest_history(histories: Sequence[History]) -> History:
-    if not histories:
-        raise InvalidArgumentError("the log has no conversation", argument="log")
-    # Characters are enough to compare: the first of the largest.
-    return max(histories, key=lambda history: (not history.is_sidechain, len(str(history.messages))))
 
 
 def calibrated_counter(history: History, like: CounterLike) -> Counter:
@@ -268,13 +268,6 @@ def _redundant(window: Sequence[Part]) -> tuple[dict[int, int], dict[int, int]]:
         if part.text:
             texts.add(part.text)
     return superseded, repeated
-
-
-def _growth(history: History, prompts: Sequence[tuple[int, int]]) -> Iterable[Growth]:
-    before = 0
-    for index, tokens in prompts:
-        yield Growth(tokens, _is_compacted(history, before, index))
-        before = index
 
 
 # What a session cost.

@@ -18,8 +18,7 @@ from pycupel.model.checks import (
     number,
     or_none,
 )
-from pycupel.scorers._base import CONVERSATION, CheckedScorer, score_of
-from pycupel.scorers._traits import bound_query
+from pycupel.scorers._base import CONVERSATION, CheckedScorer, bound_query, score_of
 from pycupel.values import hold, record_repr, sealed
 
 

@@ -24,8 +24,7 @@ from pycupel.model.checks import (
     rule,
     wrong_type,
 )
-from pycupel.scorers._base import CheckedScorer
-from pycupel.scorers._traits import bound_query
+from pycupel.scorers._base import CheckedScorer, bound_query
 from pycupel.text import quantity
 from pycupel.values import hold, record_repr, sealed
 

@@ -11,6 +11,7 @@ import pytest
 
 from pycupel.cli import main
 from pycupel.cli.demo import SESSION, transcript
+from pycupel.render._layout import color_of
 from pycupel.render.html import (
     Band,
     Bar,
@@ -305,10 +306,32 @@ class TestRealPages:
         page = opened.page(pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme)
         assert serious(page) == []
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        # Nor is anything within a table, but for columns that stand for one policy each.
+        sideways = page.locator(".scroll").evaluate_all("all => all.map(each => each.scrollWidth - each.clientWidth)")
+        own = {"context": sideways, "replay": sideways[:1], "explain": sideways, "diff": []}[name]
+        assert own.count(0) == len(own)
+        cut = ".scroll td.num, .scroll td.c-kind, .scroll:not(.compare) th button"
+        assert all(page.locator(cut).evaluate_all("all => all.map(each => each.scrollWidth <= each.clientWidth)"))
         # Every chart can be reached, has a name, and a caption or a note.
         for chart in page.locator("svg[role=img]").all():
             assert chart.get_attribute("tabindex") == "0"
             assert chart.get_attribute("aria-label")
+
+    def test_policies_have_one_colour_and_what_is_rewritten_does_not_look_refused(
+        self, opened: Opened, pages: dict[str, str]
+    ) -> None:
+        """Their names gave some of them the same colour, as if they belonged together."""
+        page = opened.page(pages["replay"])
+        colors = section(page, "Tokens sent").locator(".meter i").evaluate_all("all => all.map(each => each.className)")
+        assert len(colors) == 4
+        assert len(set(colors)) == 1
+        assert color_of("rewritten") not in {color_of("cached"), color_of("thinking")}
+
+    def test_short_tables_are_shown_whole(self, opened: Opened, pages: dict[str, str]) -> None:
+        page = opened.page(pages["context"], viewport={"width": 390, "height": 844})
+        table = section(page, "The largest parts").locator(".scroll")
+        assert table.locator("tr[data-i]").count() == 10
+        assert table.evaluate("each => each.scrollHeight - each.clientHeight") == 0
 
     def test_a_phone_cuts_no_number_of_a_replay(self, opened: Opened, pages: dict[str, str]) -> None:
         page = opened.page(pages["replay"], viewport={"width": 390, "height": 844})

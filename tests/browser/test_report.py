@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -125,6 +126,8 @@ class TestPanels:
         page = opened.page(page_of(items, other=second))
         mine, theirs = {id(item) for item in first.items}, {id(item) for item in second.items}
         assert page.locator(".pair").inner_text().count("only here") == 2
+        # Neither is better for it.
+        assert page.locator(".pair .minus, .pair .plus").count() == 0
         choose(page, "Differs")
         assert page.locator(".tools .count").inner_text() == f"{len(mine ^ theirs)} of {len(items)} items"
 
@@ -190,6 +193,17 @@ class TestTheCurve:
         assert 0 < dots <= entered
         assert 0 < curve.locator("circle.hollow").count() < dots
         assert "hollow one leaves again" in curve.locator("figcaption").inner_text()
+
+    def test_its_scale_is_that_of_the_slider_and_says_where_steps_grow(self, opened: Opened) -> None:
+        page = opened.page(page_of(make_items()))
+        curve = page.locator(".curve")
+        targets = [int(each.replace(",", "")) for each in curve.locator("tbody td:first-child").all_text_contents()]
+        scale = [each for each in curve.locator("svg text").all_text_contents() if each != "0"]
+        assert len({f"{targets[round((len(targets) - 1) * k / 4)]:,}" for k in range(1, 5)}.intersection(scale)) == 4
+        assert "even up to 2,000, then growing" in curve.locator("figcaption").inner_text()
+        # The budget of the report is one of the steps, wherever it lies.
+        steps = [b - a for a, b in pairwise(t for t in targets if t != BUDGET.target_tokens) if b <= 2_000]
+        assert max(steps) - min(steps) <= 1
 
     def test_its_cursor_follows_the_slider(self, opened: Opened) -> None:
         page = opened.page(page_of(make_items()))
@@ -547,6 +561,18 @@ class TestLooks:
         assert detail.evaluate("node => getComputedStyle(node).position") == "fixed"
         detail.get_by_role("button", name="Close").click()
         assert not detail.is_visible()
+
+
+def test_a_long_text_is_cut_with_a_mark_on_paper_too(opened: Opened) -> None:
+    """A row shows so many characters at most. On the screen, the edge of the column hides that."""
+    page = opened.page(page_of([ContextItem("word " * 200, 200), ContextItem("short", 5)]))
+    page.emulate_media(media="print")
+    try:
+        texts = page.locator("#items td.c-text").all_inner_texts()
+        assert sorted(text.endswith("\u2026") for text in texts) == [False, True]
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    finally:
+        page.emulate_media(media="screen")
 
 
 class TestBadInput:

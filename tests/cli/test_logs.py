@@ -296,7 +296,7 @@ class TestTheGauge:
         assert found["free"] == 200_000 - 45_934
         tokens = {each["group"]: each["tokens"] for each in found["groups"]}
         assert sum(tokens.values()) == 45_934
-        assert {"user", "assistant", "Read", "Bash", "not in the file"} <= tokens.keys()
+        assert {"user", "assistant and calls", "Read", "Bash", "not in the file"} <= tokens.keys()
         out = call("context", session, "--counter", "estimator", "-p", "as-logged").out
         assert "THE WINDOW: 45,934 of 200,000 tokens used, 23.0%\n  [" in out
         assert f". free {200_000 - 45_934:,}" in " ".join(out.split())
@@ -322,7 +322,7 @@ class TestTheGauge:
         options = ("-b", "5000", "--window", "9000", "--counter", "estimator", "--json", "-p", "as-logged")
         found = json.loads(call("context", "-", *options, text=json.dumps(rows)).out)["gauge"]
         groups = [each["group"] for each in found["groups"]]
-        assert groups == ["user", "assistant", *(f"tool_{n}" for n in range(5)), "other tools"]
+        assert groups == ["user", "assistant and calls", *(f"tool_{n}" for n in range(5)), "other tools"]
 
     def test_the_page_has_it_too(self, call: Call, session: str, tmp_path: Path) -> None:
         path = tmp_path / "page.html"

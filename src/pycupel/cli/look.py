@@ -475,7 +475,7 @@ def _replay(options: Any, screen: Screen) -> int:
     calls, conversations = results[0].calls, plural(sessions, "conversation")
     if options.html is not None:
         figures = [Figure("Calls", calls, f"in {conversations}"), Figure("Budget", budget, "tokens")]
-        sent = Bars("Tokens sent", [Bar(each.policy, each.tokens) for each in results], shares=False)
+        sent = Bars("Tokens sent", [Bar(each.policy, each.tokens, group="sent") for each in results], shares=False)
         panels: list[Panel] = [Figures(figures), sent, policies_panel("Policies", results)]
         limits = _known_limits(options, next(iter(models), None)) if len(models) < 2 else None
         levels = [Level("budget", budget), *([Level("input limit", limits.input)] if limits else [])]

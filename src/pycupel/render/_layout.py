@@ -22,17 +22,17 @@ SYMBOLS = "#=+*o%@x&$"
 
 # The colours of well-known kinds, roles and tools, in the terminal and on pages: those on a line share one.
 _COLORS = """
-system tools systemprompt
+system tools systemprompt cached sent
 user message query
-assistant model
+assistant model rewritten
 tool_calls
 thinking memory
 images files
 read document read_file view cat
-bash tooloutput tool_results shell exec_command local_shell_call powershell
+bash bashoutput tooloutput tool_results shell exec_command local_shell_call powershell
 grep glob search ls webfetch websearch rag
 edit write multiedit apply_patch notebookedit str_replace_based_edit_tool
-task todowrite agent
+task taskoutput taskcreate taskupdate todowrite agent other
 """
 _COLOR_OF = {name: color for color, line in enumerate(_COLORS.strip().splitlines()) for name in line.split()}
 # ANSI's codes for them: bright ones first; red is for what is wrong.

@@ -71,7 +71,8 @@
     });
   }
 
-  const oneLine = (text) => visible(text.slice(0, 400).replace(/\s+/g, " ").trim()) || "(blank)";
+  const oneLine = (text) =>
+    visible(text.slice(0, 400).replace(/\s+/g, " ").trim() + (text.length > 400 ? "\u2026" : "")) || "(blank)";
 
   /** Return what of a text has room in a picture; "" if that would be too little to recognise. */
   function fitting(text, pixels) {
@@ -857,10 +858,11 @@
       });
       cursor = svg("line", { class: "cursor", y1: 8, y2: height - 20 });
       mark(width);
-      const scale = [0, Math.round(last / 2), last].map((i, k) =>
+      const names = width < 500 ? 2 : 4;
+      const scale = Array.from({ length: names + 1 }, (_, k) => Math.round((last * k) / names)).map((i, k) =>
         svg(
           "text",
-          { x: at(i, width), y: height - 4, "text-anchor": ["start", "middle", "end"][k] },
+          { x: at(i, width), y: height - 4, "text-anchor": k ? (k < names ? "middle" : "end") : "start" },
           `${k ? "" : "target "}${short(num(points[i].target))}`,
         ),
       );
@@ -921,6 +923,10 @@
         ),
       ),
     );
+    // As in `_targets`, which makes them.
+    const near = 2 * num(points[model.sweep.start].target);
+    const isEven = !(near < num(points[points.length - 1].target));
+    const uneven = isEven ? "" : ` The steps are those of the slider: even up to ${count(near)}, then growing.`;
     // What is closed is not printed.
     addEventListener("beforeprint", () => (numbers.open = true));
     return el(
@@ -930,7 +936,7 @@
       el(
         "figcaption",
         { class: "quiet" },
-        `The line is the tokens, the dashed one the score, up to ${score(mostScore)}, each against the target. A dot is an item where it first enters; a hollow one leaves again with a larger budget.`,
+        `The line is the tokens, the dashed one the score, up to ${score(mostScore)}, each against the target. A dot is an item where it first enters; a hollow one leaves again with a larger budget.${uneven}`,
       ),
       numbers,
     );
@@ -1062,7 +1068,7 @@
       {
         key: "kind",
         title: "Kind",
-        width: report.others.length > 3 ? 136 : 152,
+        width: 136,
         cell: (row) => [swatch(colorOf(model.rows.kind[row])), visible(model.kindName(row))],
         sort: (row) => model.kindName(row).toLowerCase(),
       },
@@ -1085,7 +1091,7 @@
       {
         key: "reason",
         title: "Reason",
-        width: report.others.length > 3 ? 140 : 172,
+        width: report.others.length > 3 ? 140 : 156,
         cell: (row) => reasonText(model, row),
         sort: (row) => reasonText(model, row),
       },
@@ -1415,7 +1421,7 @@
           { class: "num" },
           el("b", {}, plural(summary.use.items, "item")),
           `, ${plural(num(summary.use.tokens), "token")}; `,
-          el("span", { class: n ? "minus" : "plus" }, `${count(only)} only here`),
+          `${count(only)} only here`,
         ),
         budgetBar(summary.use, summary.budget, `Tokens by kind of ${name}`, report.kinds),
       );
@@ -1609,6 +1615,7 @@
       const rows = panel.rows.map((_, row) => row);
       const textOf = (row) => panel.rows[row].join("\n").toLowerCase();
       const body = panel.rows.length > 12 ? searchable(table, rows, textOf, "row") : (table.show(rows), [table.node]);
+      table.node.classList.toggle("short", panel.rows.length <= 12);
       return card(panel.title, visible(panel.note), ...body);
     },
   };
@@ -1618,23 +1625,20 @@
   /** Create a column of plain values: numbers and percentages are right-aligned, short texts get narrow columns. */
   function plainColumn(title, values, i, isAlarm) {
     const numeric = values.every((value) => typeof value !== "string" || NUMBER.test(value));
-    const longest = values.reduce(
-      (most, value) => Math.max(most, typeof value === "string" ? value.length : 8),
-      title.length,
-    );
+    const shown = (value) => (typeof value === "string" ? value : Number.isInteger(value) ? count(value) : score(value));
+    const longest = values.reduce((most, value) => Math.max(most, value === null ? 1 : shown(value).length), 0);
     return {
       key: `c${i}`,
       title,
       numeric,
-      width: numeric || longest < 24 ? 30 + 8 * Math.min(longest, 24) : null,
+      // The titles are smaller than the values, and alarms are bold.
+      width: numeric || longest < 24 ? (isAlarm ? 30 : 22) + Math.max(8 * Math.min(longest, 24), 7.7 * title.length) : null,
       cell: (row) => {
         const value = values[row];
         if (value === null) return "\u2013";
         // In bold, too, because not everybody sees red.
-        if (isAlarm && parseFloat(value) > 0)
-          return el("b", { class: "minus" }, typeof value === "string" ? value : count(value));
-        if (typeof value === "string") return numeric ? value : el("bdi", { title: oneLine(value) }, oneLine(value));
-        return Number.isInteger(value) ? count(value) : score(value);
+        if (isAlarm && parseFloat(value) > 0) return el("b", { class: "minus" }, shown(value));
+        return numeric ? shown(value) : el("bdi", { title: oneLine(shown(value)) }, oneLine(shown(value)));
       },
       sort: (row) =>
         typeof values[row] !== "string" ? values[row] : numeric ? parseFloat(values[row]) : values[row].toLowerCase(),
@@ -1717,7 +1721,7 @@
           const last = band.low.length - 1;
           const high = y(0) - y(band.size);
           const wide = (last + 1) * step;
-          if (high < 16 || wide < 120) return [];
+          if (high < 13 || wide < 120) return [];
           const text = fitting(oneLine(band.label), wide - 12);
           const bottom = y(band.low[last]);
           let middle = bottom - high / 2 + 4;

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, FusedScorer, Policy, ReflexiveScorer, select
+from pycupel import ContextItem, FusedScorer, Pipeline, Policy, ReflexiveScorer, select
 from pycupel.errors import DocumentError, InvalidArgumentError, ScorerConfigError
 from pycupel.policies import policy_to_dict
 from pycupel.scorers import rescale_hints
@@ -194,6 +194,18 @@ def test_groups_are_compared_as_texts() -> None:
 def test_wrong_arguments(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         FusedScorer(*arguments)
+
+
+def test_a_key_that_no_item_has_is_noted() -> None:
+    """Else hints of different scales are ranked as those of one retriever."""
+    items = [hit("a", 27.0, "bm25"), hit("b", 0.9, "cosine")]
+    [note] = Pipeline(FusedScorer("metadata:retreiver")).dry_run(items, 100).notes
+    assert note == (
+        "no candidate has a value for 'metadata:retreiver', so FusedScorer takes them all for one group, (none); "
+        "correct by; did you mean 'retriever'?"
+    )
+    assert Pipeline(FusedScorer()).dry_run(items, 100).notes == ()
+    assert Pipeline(FusedScorer("metadata:x")).dry_run([], 100).notes == ()
 
 
 def test_a_function_cannot_be_saved() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal, Self, TypeAlias, cast
 
 from pycupel.errors import SlicerConfigError
-from pycupel.model.checks import COUNT, NamedEnum, checked_name, number, one_of, wrong_type
+from pycupel.model.checks import COUNT, NamedEnum, checked_name, number, one_of, suggestion, wrong_type
 from pycupel.model.item import ContextItem
 from pycupel.model.kind import ContextKind
 from pycupel.text import one_line, shortened
@@ -20,7 +20,7 @@ By: TypeAlias = str | Callable[[ContextItem], object]
 NONE = "(none)"
 """How the group of the items without a value is shown."""
 
-METADATA = "metadata:"
+_METADATA = "metadata:"
 
 
 def checked_by(name: str, value: Any, fields: tuple[str, ...], error: Callable[..., ValueError]) -> By:
@@ -31,9 +31,9 @@ def checked_by(name: str, value: Any, fields: tuple[str, ...], error: Callable[.
     if not isinstance(value, str):
         known = ", ".join(map(repr, fields))
         raise wrong_type(name, f"{known}, 'metadata:KEY' or a function that takes an item", value)
-    if value.startswith(METADATA) and value != METADATA:
+    if value.startswith(_METADATA) and value != _METADATA:
         return value
-    return checked_name(name, value, (*fields, f"{METADATA}KEY"), error)
+    return checked_name(name, value, (*fields, f"{_METADATA}KEY"), error)
 
 
 def checked_quota_by(name: str, value: Any, error: Callable[..., ValueError]) -> By:
@@ -49,8 +49,8 @@ def grouping(by: By) -> Callable[[ContextItem], str | None]:
     if callable(by):
         function = by
         return lambda item: _as_text(function(item))
-    if by.startswith(METADATA):
-        key = by.removeprefix(METADATA)
+    if by.startswith(_METADATA):
+        key = by.removeprefix(_METADATA)
         return lambda item: _as_text(item.metadata.get(key))
     # "retriever" is a metadata key of its own name.
     if by == "retriever":
@@ -76,6 +76,19 @@ def group_label(by: By, item: ContextItem, key: str | None) -> str:
     if by == "source":
         return item.source.value
     return NONE if key is None else key
+
+
+def groups_notes(strategy: Any, items: Sequence[ContextItem]) -> tuple[str, ...]:
+    """Note that no item has a value of a strategy's `by`, as with a misspelled key: what should be groups is one."""
+    by, key_of = grouping_name(strategy.by), grouping(strategy.by)
+    if not items or any(key_of(item) is not None for item in items):
+        return ()
+    keys = sorted({key for item in items for key in item.metadata})
+    note = (
+        f"no candidate has a value for {shortened(by)}, so {type(strategy).__name__} takes them all for one group, "
+        f"{NONE}; correct by{suggestion(by.removeprefix(_METADATA), keys)}"
+    )
+    return (note,)
 
 
 def _as_text(value: object) -> str | None:

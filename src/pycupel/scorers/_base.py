@@ -332,9 +332,9 @@ class ScorerTraits(NamedTuple):
     # Whether a scorer takes a question, but has none; whether one in `shares` has a question.
     awaits_query: bool
     has_query: bool
-    # Whether a scorer clamps hints outside its range; whether one looks for retrievers, whose scales may differ.
+    # Whether a scorer clamps hints outside its range; those that look for retrievers, whose scales may differ.
     clamps: bool
-    fuses: bool
+    fusing: Sequence[Any]
     # Whether a scorer reads the order of the items as that of a conversation.
     is_conversational: bool
 
@@ -350,7 +350,7 @@ def traits_of(scorer: Any) -> ScorerTraits:
         awaits_query=any(_awaits_query(each) for each, _ in leaves),
         has_query=any(_reads_query(each) for each, _ in shares),
         clamps=any(_rescale(each) == "never" for each, _ in leaves),
-        fuses=any(_rescale(each) == "auto" and getattr(each, "by", None) == "auto" for each, _ in leaves),
+        fusing=[each for each, _ in leaves if _rescale(each) == "auto" and getattr(each, "by", None) is not None],
         is_conversational=any(getattr(each, "undated", None) == "position" for each, _ in leaves),
     )
 
@@ -389,14 +389,20 @@ def _rescale(scorer: Any) -> Any:
 
 
 def fusing_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[str, ...]:
-    """Note that the hints of several retrievers were fused, because their scales differ."""
-    # Hints from -1 to 1 have one scale.
-    if not traits.fuses or not any(abs(item.future_relevance_hint or 0.0) > 1.0 for item in items):
-        return ()
-    from pycupel.scorers.fusing import scales_note  # noqa: PLC0415 - few programs have several retrievers
+    """Note that the hints of several retrievers were fused, because their scales differ, or should be, but cannot."""
+    notes: list[str] = []
+    for each in traits.fusing:
+        if each.by != "auto":
+            from pycupel.model.quota import groups_notes  # noqa: PLC0415 - few programs have several retrievers
 
-    note = scales_note(items)
-    return () if note is None else (note,)
+            notes += groups_notes(each, items)
+        # Hints from -1 to 1 have one scale.
+        elif any(abs(item.future_relevance_hint or 0.0) > 1.0 for item in items):
+            from pycupel.scorers.fusing import scales_note  # noqa: PLC0415 - as above
+
+            note = scales_note(items)
+            notes += () if note is None else (note,)
+    return tuple(dict.fromkeys(notes))
 
 
 def _reads_query(scorer: Any) -> bool:

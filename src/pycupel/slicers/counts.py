@@ -22,7 +22,7 @@ from pycupel.model import (
 )
 from pycupel.model.checks import one_of, rule, wrong_type
 from pycupel.model.kind import ScarcityLike
-from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name
+from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name, groups_notes
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
@@ -35,7 +35,7 @@ from pycupel.slicers._base import (
 )
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
-from pycupel.slicers.quota import Entries, Key, advice_on_groups, checked_entries, keys_of, partition
+from pycupel.slicers.quota import Entries, Key, checked_entries, keys_of, partition
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
 
@@ -141,7 +141,8 @@ class CountingSlicer(DelegatingSlicer):
     ) -> Iterator[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
         keys = keys_of(items, self.by)
-        yield from advice_on_groups(self, items, keys)
+        if self.entries:
+            yield from groups_notes(self, items)
         counts = Counter(compress(keys, is_selected))
         rest = self._offer_rest(self._commit(items, scores).selected, items, scores, budget)
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.

@@ -19,8 +19,8 @@ from pycupel.model import (
     QuotaEntry,
 )
 from pycupel.model.budget import percent_of
-from pycupel.model.checks import BOOLEAN, checked_iterable, duplicate_kind, rule, suggestion, wrong_type
-from pycupel.model.quota import METADATA, NONE, By, checked_quota_by, group_label, grouping, grouping_name, noun_of
+from pycupel.model.checks import BOOLEAN, checked_iterable, duplicate_kind, rule, wrong_type
+from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name, groups_notes, noun_of
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     DelegatingSlicer,
@@ -95,17 +95,6 @@ def partition(keys: Sequence[Key], order: Iterable[int] | None = None) -> dict[K
     for i in range(len(keys)) if order is None else order:
         partitions.setdefault(keys[i], []).append(i)
     return partitions
-
-
-def advice_on_groups(slicer: Any, items: Sequence[ContextItem], keys: Iterable[Key]) -> Iterator[str]:
-    """Note that no item has a value, as with a misspelled key: what should be many groups is one."""
-    if slicer.entries and items and set(keys) == {None}:
-        by = grouping_name(slicer.by)
-        keys_of_metadata = sorted({key for item in items for key in item.metadata})
-        yield (
-            f"no candidate has a value for {shortened(by)}, so {type(slicer).__name__} takes them all for one group, "
-            f"{NONE}; correct by{suggestion(by.removeprefix(METADATA), keys_of_metadata)}"
-        )
 
 
 def check_inner_by(slicer: Any) -> None:
@@ -343,8 +332,9 @@ class QuotaSlice(DelegatingSlicer):
         if not items or budget.target_tokens <= 0:
             return
         required = {key: entry for key, entry in self._entries.by_key.items() if entry.require > 0.0}
-        present = set(keys_of(items, self.by))
-        yield from advice_on_groups(self, items, present)
+        if self.entries:
+            yield from groups_notes(self, items)
+        present = set(keys_of(items, self.by)) if required else ()
         absent = [entry for key, entry in required.items() if key not in present]
         noun = noun_of(self.by)
         for entry in absent[:1]:

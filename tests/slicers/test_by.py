@@ -23,12 +23,14 @@ from pycupel import (
     QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
+    select,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, quota_utilization
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall
 from pycupel.errors import CupelError, DocumentError, SlicerConfigError
 from pycupel.model import ContextKind, QuotaConstraint
 from pycupel.policies import policy_from_dict, policy_to_dict
+from pycupel.shorten import Versions
 from pycupel.wire import dumps, from_dict, loads, to_dict
 
 
@@ -98,6 +100,17 @@ def test_no_source_has_more_than_its_count_and_nothing_that_fits_is_left_out(see
             key = left_out.item.source.key
             assert left_out.item.tokens > budget - report.included_tokens if key not in full else True
             assert key in full or not isinstance(left_out.reason, CountCapExceeded)
+
+
+def test_what_a_cap_leaves_free_may_go_to_a_shorter_version() -> None:
+    def versions(file: str, content: str) -> Versions:
+        long, short = (page(f"{content}, {size} tokens", 0.9, tokens=size, file=file) for size in (50, 10))
+        return Versions(long, [short])
+
+    items = [versions(*each) for each in (("a", "first"), ("a", "second"), ("b", "third"), ("c", "fourth"))]
+    result = select(items, 35, Policy(ReflexiveScorer(), CountQuotaSlice([EACH], by="metadata:file")))
+    assert [item.content for item in result.items] == [f"{name}, 10 tokens" for name in ("first", "third", "fourth")]
+    assert len(result.shortened) == 3
 
 
 def test_counts_by_a_metadata_key() -> None:
@@ -187,7 +200,8 @@ def test_a_key_that_no_item_has_is_noted() -> None:
 
     [note] = Pipeline(ReflexiveScorer(), QuotaSlice([QuotaEntry.each(cap=40)], by=nothing)).dry_run(PAGES, 100).notes
     assert note.startswith("no candidate has a value for 'nothing', so QuotaSlice takes")
-    for slicer in (QuotaSlice([], by="metadata:flie"), QuotaSlice([QuotaEntry.each(cap=40)], by="metadata:file")):
+    without_entries: list[Any] = [QuotaSlice([], by="metadata:flie"), CountQuotaSlice([], by="metadata:flie")]
+    for slicer in (*without_entries, QuotaSlice([QuotaEntry.each(cap=40)], by="metadata:file")):
         assert Pipeline(ReflexiveScorer(), slicer).dry_run(PAGES, 100).notes == ()
 
 

@@ -257,6 +257,17 @@ class TestTheRows:
         rows = data_of(make_report([IncludedItem(item, 1.0, "Scored")]).to_html())["report"]["rows"]
         assert (len(rows["text"][0]), rows["more"]) == (4_000, [1_000])
 
+    @pytest.mark.parametrize("character", ["x", "\u00e9"])
+    def test_thousands_of_long_contents_are_cut_further(self, character: str) -> None:
+        items = [*(ContextItem(f"{i} {character * 4_000}", 1_000) for i in range(4_999)), ContextItem("short", 1)]
+        page = PIPELINE.dry_run(items, 500_000).to_html(pipeline=PIPELINE, items=items)
+        rows = data_of(page)["report"]["rows"]
+        assert 1_000_000 < len(page) < 5_000_000
+        assert rows["more"].count(None) == 1
+        assert {len(text) + (more or 0) for text, more in zip(rows["text"], rows["more"], strict=True)} == {
+            len(item.content) for item in items
+        }
+
     @pytest.mark.unmeasured
     def test_many_items_are_cut_and_said_and_the_totals_still_count_them(self) -> None:
         items = [ContextItem(f"{i}", 1, kind="Message" if i % 2 else "Document") for i in range(20_000)]

@@ -132,6 +132,8 @@ Data: TypeAlias = dict[str, Any]
 # How many kinds have a colour, and how many characters of a text are in the page.
 _MAX_KINDS = 11
 _LONGEST_TEXT = 4_000
+# How many bytes all texts may take together: with 5,000 items, the rest of a page is about 1.2 MB.
+_ALL_TEXTS = 3_200_000
 _LONGEST_NAME = 60
 _LONGEST_VALUE = 200
 
@@ -261,8 +263,9 @@ def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any
         "time": [None if item.timestamp is None else item.timestamp.isoformat() for item in items],
     }
     if text:
-        columns["text"] = [item.content[:_LONGEST_TEXT] for item in items]
-        columns["more"] = [max(0, len(item.content) - _LONGEST_TEXT) or None for item in items]
+        longest = _longest_text(items)
+        columns["text"] = [item.content[:longest] for item in items]
+        columns["more"] = [max(0, len(item.content) - longest) or None for item in items]
         columns["tags"] = [clipped(", ".join(item.tags), _LONGEST_VALUE) if item.tags else None for item in items]
         columns["metadata"] = [
             [[clipped(key, _LONGEST_NAME), shortened(value, _LONGEST_VALUE)] for key, value in item.metadata.items()]
@@ -270,6 +273,16 @@ def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any
             for item in items
         ]
     return columns
+
+
+def _longest_text(items: Sequence[ContextItem]) -> int:
+    """Return how many characters of a text the page has room for; long texts are cut first."""
+    # JSON in ASCII needs up to six bytes for any other character.
+    sizes = [(len(item.content), 1 if item.content.isascii() else 6) for item in items]
+    longest = _LONGEST_TEXT
+    while longest > 1 and sum([min(size, longest) * width for size, width in sizes]) > _ALL_TEXTS:
+        longest = longest * 4 // 5
+    return longest
 
 
 def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:

@@ -19,7 +19,7 @@ import pytest
 from pycupel import ContextItem, Policy, RecencyScorer, SimilarityScorer
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Shorten, aselect_messages, clear_caches, conversations, select_messages, set_memory_limit
-from pycupel.messages.conversations import DEFAULT_LIMIT, held_bytes, units_finder
+from pycupel.messages.conversations import DEFAULT_LIMIT, finding, held_bytes
 from pycupel.shorten.key_lines import units_of
 from tests.messages.chats import answer, exchange, question, small_talk, system
 
@@ -166,18 +166,18 @@ def test_long_texts_are_counted_once_in_any_conversation() -> None:
     assert text not in counter.texts
 
 
-def test_the_units_of_a_line_are_found_once_and_kept_as_hashes() -> None:
+def test_the_units_of_a_line_are_found_once() -> None:
     found: list[str] = []
 
-    def find(text: str) -> dict[str, float]:
+    def find(text: str) -> dict[int, float]:
         found.append(text)
-        return {text: 1.0}
+        return {hash(text): 1.0}
 
     for line, times in {"a line of some length": 1, "a short line": 2}.items():
-        assert [units_finder(find)(line) for _ in range(2)] == [{hash(line): 1.0}] * 2
+        assert [finding(find)(line) for _ in range(2)] == [{hash(line): 1.0}] * 2
         assert found.count(line) == times
     set_memory_limit(0)
-    assert units_finder(find)("a line of some length") == {hash("a line of some length"): 1.0}
+    assert finding(find)("a line of some length") == {hash("a line of some length"): 1.0}
     assert found.count("a line of some length") == 2
 
 
@@ -282,7 +282,7 @@ def test_many_units_stay_under_the_limit() -> None:
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for n in range(500):
-        units_finder(units_of)(f"The value_{n} of src/file_{n}.py and name_{n}: {n} in another_{n}, which is n{n * n}")
+        finding(units_of)(f"The value_{n} of src/file_{n}.py and name_{n}: {n} in another_{n}, which is n{n * n}")
     held = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert limit / 8 < held_bytes() <= limit / 4

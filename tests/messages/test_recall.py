@@ -189,7 +189,7 @@ def test_one_long_line_is_cut_inside() -> None:
 
 
 def result(handle: str = "a1") -> Result:
-    return Result(0, 0, 0, Part("result", "", 0), ToolCall("read", {}), handle)
+    return Result(0, (0, 0), Part("result", "", 0), ToolCall("read", {}), handle)
 
 
 @pytest.mark.parametrize(

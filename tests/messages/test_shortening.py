@@ -113,7 +113,7 @@ def test_a_line_is_analysed_once_although_it_is_there_at_several_cuts(monkeypatc
     expected = select(messages, 2_000, "openai", shorten="results")
     analysed: Counter[str] = Counter()
 
-    def counted(text: str) -> dict[str, float]:
+    def counted(text: str) -> dict[int, float]:
         analysed[text] += 1
         return units_of(text)
 

@@ -368,13 +368,9 @@ def counting(counter: Counter) -> Callable[[str], int]:
     return counter.direct if made is None else made.by(counter.direct, _SHORTEST)
 
 
-def units_finder(find: Callable[[str], Mapping[str, float]]) -> Callable[[str], Mapping[int, float]]:
-    """Return a function that finds the units of a line, and remembers them by their hashes."""
-
-    def hashed(text: str, /) -> Mapping[int, float]:
-        return {hash(unit): worth for unit, worth in find(text).items()}
-
-    return _STORE.units().by(hashed, _SHORTEST_LINE) if _STORE.limit else hashed
+def finding(find: Callable[[str], Mapping[int, float]]) -> Callable[[str], Mapping[int, float]]:
+    """Return a function that finds the units of a line, and remembers what it has found."""
+    return _STORE.units().by(find, _SHORTEST_LINE) if _STORE.limit else find
 
 
 def held_bytes() -> int:

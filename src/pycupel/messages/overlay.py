@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pycupel.fields import changed, field, is_filled, is_list, is_mapping, text_of
 from pycupel.messages.history import History
-from pycupel.messages.parts import Part, PartReader, Path, returned_text
+from pycupel.messages.parts import MessageView, Part, PartReader, Path, returned_text
 from pycupel.messages.providers._tables import FUNCTION_RESPONSES, TEXT, Prices, item_type
 from pycupel.model import ContextItem, ContextKind, ContextSource
 from pycupel.model.item import trusted_item
@@ -146,7 +146,6 @@ class Overlay:
         sizes: The tokens of each unit.
         texts: The shorter texts, by message and by number of the result.
         saved: The tokens saved by shortening, by message.
-        result_tokens: The tokens of results, as far as they have been counted.
         memo: What a shortener needs again at the next cut.
     """
 
@@ -165,8 +164,10 @@ class Overlay:
         self.sizes = history.sizes.copy()
         self.texts: dict[int, dict[int, str]] = {}
         self.saved: dict[int, int] = {}
-        self.result_tokens: dict[Key, int] = {}
         self.memo: dict[Any, Any] = {}
+        # The results as they are now, and messages as they were last read with other texts.
+        self._now: dict[Key, Result] = {}
+        self._copies: dict[int, tuple[Mapping[int, str], MessageView]] = {}
         self._items: dict[int, ContextItem] = {}
         self._removed = 0
         self.say({(n, number): text for n, number, text in texts})
@@ -186,6 +187,18 @@ class Overlay:
         for result in find_results(self.history):
             by_unit.setdefault(result.unit, []).append(result)
         return by_unit
+
+    def results_now(self, unit_indices: Iterable[int], end: int) -> list[Result]:
+        """Return the results of these units before a message, in order, with what they say and cost now."""
+        found = [result for i in unit_indices for result in self.results.get(i, ()) if result.key[0] < end]
+        for result in found:
+            n, number = result.key
+            if result.key not in self._now:
+                shorter = self.texts.get(n, {}).get(number)
+                text = result.part.said or "" if shorter is None else shorter
+                tokens = (self.count(text) if text else 0) + (result.part.beside if shorter is None else 0)
+                self._now[n, number] = result._replace(text=text, tokens=tokens, is_whole=shorter is None)
+        return [self._now[key] for key in sorted([result.key for result in found])]
 
     def remaining(self, end: int) -> int:
         """Return the tokens before a message, without what was dropped or saved since the start."""
@@ -210,11 +223,11 @@ class Overlay:
 
     def say(self, texts: Mapping[Key, str]) -> None:
         """Replace the texts of results, and count their messages again."""
+        views = self._views_with(texts)
         for (n, number), text in texts.items():
             self.texts.setdefault(n, {})[number] = text
-            self.result_tokens.pop((n, number), None)
-        for n in {n for n, _ in texts}:
-            view = self._read(n, self.texts[n])
+            self._now.pop((n, number), None)
+        for n, view in views.items():
             saved = self.tokens[n] - view.tokens
             # Keep the ids: for providers without ids, they depend on earlier messages.
             ids = {part.path: part.id for part in self.views[n].parts}
@@ -227,17 +240,18 @@ class Overlay:
             self.saved[n] = self.saved.get(n, 0) + saved
             self._removed += saved
 
-    def size_with(self, unit: int, texts: Mapping[Key, str]) -> int:
-        """Count the tokens of a unit with these texts."""
-        size = self.sizes[unit]
-        for n in {n for n, _ in texts}:
-            own = {**self.texts.get(n, {}), **{number: text for (m, number), text in texts.items() if m == n}}
-            size += self._read(n, own).tokens - self.tokens[n]
-        return size
+    def sizes_with(self, texts: Mapping[Key, str]) -> dict[int, int]:
+        """Count the tokens that the units of these results would have with these texts."""
+        sizes: dict[int, int] = {}
+        for n, view in self._views_with(texts).items():
+            unit = self.history.unit_of[n]
+            sizes[unit] = sizes.get(unit, self.sizes[unit]) + view.tokens - self.tokens[n]
+        return sizes
 
-    def text_of(self, index: int) -> str:
-        """Return what a message says now."""
-        return (self.views if index in self.texts else self.history.whole_views)[index].text
+    def texts_of(self, groups: Iterable[Iterable[int]]) -> list[str]:
+        """Return what each of these groups of messages says now."""
+        now, whole, texts = self.views, self.history.whole_views, self.texts
+        return ["\n".join([(now if n in texts else whole)[n].text for n in group]) for group in groups]
 
     def message(self, index: int) -> Any:
         """Return the caller's message, or a copy with the current texts of its results."""
@@ -263,8 +277,17 @@ class Overlay:
         self._items |= items_at(self, [i for i in unit_indices if i not in self._items])
         return [self._items[i] for i in unit_indices]
 
-    def _read(self, index: int, texts: Mapping[int, str]) -> Any:
-        return self.history.provider.read([self._with_texts(index, texts)], self.count)[0]
+    def _views_with(self, texts: Mapping[Key, str]) -> dict[int, MessageView]:
+        """Read the messages of these results with these texts, beside those that they have already."""
+        said: dict[int, dict[int, str]] = {}
+        for (n, number), text in texts.items():
+            said.setdefault(n, {**self.texts.get(n, {})})[number] = text
+        # What is chosen has been read to choose it.
+        new = [n for n, own in said.items() if n not in self._copies or self._copies[n][0] != own]
+        if new:
+            views = self.history.provider.read([self._with_texts(n, said[n]) for n in new], self.count)
+            self._copies |= {n: (said[n], view) for n, view in zip(new, views, strict=True)}
+        return {n: self._copies[n][1] for n in said}
 
     def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:
         paths = {n: part.path for n, part in enumerate(results_in(self.history.views[index].parts))}

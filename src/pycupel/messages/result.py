@@ -437,7 +437,7 @@ def _with_shorter_results(
         less = sum([saved.get(n, 0) for n in indices])
         if less:
             whole = replace(each.item, tokens=each.item.tokens + less)
-            text = "\n".join([overlay.text_of(n) for n in indices])
+            [text] = overlay.texts_of([indices])
             version = make_version(whole, text, each.item.tokens, "shorter results")
             included.append(IncludedItem(version, each.score, SHORTENED))
         else:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
 from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
-from pycupel.messages.conversations import units_finder
+from pycupel.messages.conversations import finding
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
 from pycupel.messages.options import Options, Shortening, usual_if_named
 from pycupel.messages.overlay import QUESTION, Key, Overlay, items_at
@@ -114,56 +114,6 @@ def ladder_versions(ladder: Ladder) -> tuple[list[int], list[float], list[_Step]
     return sizes, worth, taken
 
 
-def ladder_of(
-    size: int,
-    results: Iterable[tuple[Result, ContextItem]],
-    said: float,
-    shortener: Shortener,
-    context: ShortenContext,
-    more: Sequence[Shortener] = (),
-    recall: str = "",
-    unread: Collection[Key] = (),
-) -> Ladder:
-    """Make the ladder of a unit.
-
-    Args:
-        size: The tokens of the unit now.
-        results: The results that may be shortened, with their current texts.
-        said: The units of information of its other text.
-        shortener: Makes the versions.
-        context: The competing items, and the counter.
-        more: Shorteners that make further versions.
-        recall: The name of the tool that gives results back; empty if there is none.
-        unread: The results whose versions all have their heads and tails.
-    """
-    total = BASE_WORTH + SPOKEN_WEIGHT * said
-    rungs: dict[Key, Sequence[_Step]] = {}
-    errors: set[Key] = set()
-    for result, item in results:
-        own = item_versions(WithEnds() if result.key in unread else shortener, item, context)
-        weight = ERROR_WEIGHT if result.part.failed else 1.0
-        made = list(zip(own.shorter, own.units, strict=True))
-        if more:
-            others = () if type(shortener) is ByFormat and is_json(item, context) else more
-            heads = [each for other in others for each in item_versions(other, item, context).shorter]
-            made += [(each, own.whole * each.tokens / item.tokens) for each in heads]
-            # More than a stub, and the more the longer, however little information it is by the shortener's measure.
-            made = [(each, max(units, STUB_WORTH) + STUB_WORTH * each.tokens / item.tokens) for each, units in made]
-        versions = [(each.tokens, units * weight, each.content) for each, units in made]
-        if recall:
-            texts = [(with_handle(text, result, recall), worth) for _, worth, text in versions]
-            versions = [(context.count(item, text), worth, text) for text, worth in texts]
-        stub = stub_of(result, item.tokens, recall)
-        versions.append((context.count(item, stub), min(STUB_WORTH, own.whole) * weight, stub))
-        steps = list(_steps(result.key, item.tokens, own.whole * weight, versions))
-        total += own.whole * weight
-        if steps:
-            rungs[result.key] = steps
-            if result.part.failed:
-                errors.add(result.key)
-    return Ladder(size, total, rungs, frozenset(errors))
-
-
 def _steps(key: Key, tokens: int, worth: float, versions: list[tuple[int, float, str]]) -> Iterator[_Step]:
     """List the steps from the whole to the shortest version, without those that keep no more than a shorter one."""
     best: list[tuple[int, float, str]] = []
@@ -175,31 +125,8 @@ def _steps(key: Key, tokens: int, worth: float, versions: list[tuple[int, float,
         tokens, worth = size, min(worth, held)
 
 
-# What results say and cost now.
-
-
-def _text(overlay: Overlay, result: Result) -> str:
-    return overlay.texts.get(result.message, {}).get(result.number, result.part.said or "")
-
-
-def _tokens(overlay: Overlay, result: Result) -> int:
-    """Return the current tokens of a result, including its images and files."""
-    known = overlay.result_tokens
-    if result.key not in known:
-        text = _text(overlay, result)
-        is_whole = result.number not in overlay.texts.get(result.message, {})
-        known[result.key] = (overlay.count(text) if text else 0) + (result.part.beside if is_whole else 0)
-    return known[result.key]
-
-
-def _can_shorten(overlay: Overlay, shortening: Shortening, result: Result) -> bool:
-    return result.call.name not in shortening.exclude and _tokens(overlay, result) >= LEAST_TOKENS
-
-
-def _results_before(overlay: Overlay, units: Iterable[int], end: int) -> list[Result]:
-    """Return the results of these units before a message, in order."""
-    found = [result for i in units for result in overlay.results.get(i, ()) if result.message < end]
-    return sorted(found, key=lambda result: result.key)
+def _can_shorten(shortening: Shortening, result: Result) -> bool:
+    return result.call.name not in shortening.exclude and result.tokens >= LEAST_TOKENS
 
 
 def _shorten_first(
@@ -209,14 +136,12 @@ def _shorten_first(
     texts: dict[Key, str] = {}
     new = {result.key for result in newest}
     for result in results:
-        if result.key in new or result.part.failed or not _can_shorten(overlay, shortening, result):
+        if result.key in new or result.part.failed or not _can_shorten(shortening, result):
             continue
-        tokens = _tokens(overlay, result)
         is_old = result.outdated_at is not None and result.outdated_at < end
-        media = 0 if result.number in overlay.texts.get(result.message, {}) else result.part.beside
-        if is_old or media:
-            text = stub_of(result, tokens, shortening.recall) if is_old else without_media(result, media)
-            if overlay.count(text) < tokens:
+        if is_old or (result.is_whole and result.part.beside):
+            text = stub_of(result, shortening.recall) if is_old else without_media(result)
+            if overlay.count(text) < result.tokens:
                 texts[result.key] = text
     overlay.say(texts)
 
@@ -231,6 +156,10 @@ class _Choice(NamedTuple):
     texts: Mapping[int, Mapping[Key, str]]
     values: Mapping[int, int]
 
+    def texts_of(self, units: Iterable[int]) -> dict[Key, str]:
+        """Return the texts of these units."""
+        return {key: text for i in units for key, text in self.texts.get(i, {}).items()}
+
 
 def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int, /) -> None:
     """Shorten what must stay, before the message `end`, until it fits and leaves room to grow.
@@ -242,13 +171,13 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     assert shortening is not None  # noqa: S101 - the caller asks for it
     space = room.window - room.held
     units = sorted(must)
-    results = _results_before(overlay, units, end)
+    results = overlay.results_now(units, end)
     # Newest first: they stay whole while they fit.
     newest = results[::-1][: shortening.keep]
     _shorten_first(overlay, shortening, results, newest, end)
     if overlay.tokens_of(must, end) <= space:
         return
-    free = [result for result in results if _can_shorten(overlay, shortening, result)]
+    free = [result for result in overlay.results_now(units, end) if _can_shorten(shortening, result)]
     ladders = _ladders_to_fit(overlay, shortening, units, free, newest, end, space)
     with_heads = {i: ladder.without_stubs(ladder.rungs) for i, ladder in ladders.items()}
     excess = sum([ladder.least for ladder in with_heads.values()]) - space
@@ -267,19 +196,16 @@ def make_fit(overlay: Overlay, room: Room, options: Options, must: Collection[in
     ladders = {i: ladder.without(kept) for i, ladder in ladders.items()}
     scores = {i: (n + 1) / len(units) for n, i in enumerate(units)}
     choice = _choose(overlay, ladders, scores, goal, units)
-    for texts in choice.texts.values():
-        overlay.say(texts)
+    overlay.say(choice.texts_of(units))
     # Shorter texts may have saved too little, as their messages are JSON: then the oldest results become stubs, also
     # those that are small since an earlier call.
-    for result in results:
+    for result in overlay.results_now(units, end):
         if overlay.tokens_of(must, end) <= space:
             return
-        is_shorter = result.number in overlay.texts.get(result.message, {})
-        if not (is_shorter or _can_shorten(overlay, shortening, result)):
-            continue
-        stub = stub_of(result, _tokens(overlay, result), shortening.recall)
-        if overlay.count(stub) < _tokens(overlay, result):
-            overlay.say({result.key: stub})
+        if not result.is_whole or _can_shorten(shortening, result):
+            stub = stub_of(result, shortening.recall)
+            if overlay.count(stub) < result.tokens:
+                overlay.say({result.key: stub})
 
 
 def _avoid_stubs(ladders: dict[int, Ladder], free: Sequence[Result], space: int) -> int:
@@ -340,13 +266,14 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     rest, reserve = room.goal(offer.pinned_tokens, offer.must_tokens)
     limit = max(0, rest - reserve)
     units = [i for i in offer.units if i not in offer.pinned]
-    results = _results_before(overlay, offer.units, end)
+    results = overlay.results_now(offer.units, end)
     # Newest first: they stay whole while they fit.
     newest = results[::-1][: shortening.keep]
     kept = _newest_whole(overlay, shortening, newest, offer.pinned, limit)
-    free = [each for each in results if each.unit not in offer.pinned and each.key not in kept]
-    _shorten_first(overlay, shortening, free, newest, end)
-    free = [result for result in free if _can_shorten(overlay, shortening, result)]
+    results = [each for each in results if each.unit not in offer.pinned and each.key not in kept]
+    _shorten_first(overlay, shortening, results, newest, end)
+    free = [each for each in overlay.results_now(units, end) if each.key not in kept]
+    free = [each for each in free if _can_shorten(shortening, each)]
     if not free:
         # A conversation in which nothing can get shorter is cut like any other: in one piece, oldest first. To choose
         # by information would make holes in it, as everyday words count little.
@@ -374,8 +301,7 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
         taken |= fill([i for i in reversed(units) if i not in taken], sizes, history.ties, left, in_one_piece=False)
         taken = without_lone_questions(taken, history.ties, history.answers, offer.begun)
         choice = _fitting(overlay, {i: ladders[i] for i in units if i in taken}, scores, limit, taken)
-    for i in taken:
-        overlay.say(choice.texts.get(i, {}))
+    overlay.say(choice.texts_of(taken))
     left = max(0, limit - overlay.tokens_of(taken))
     return {i: capped.get(i) or BudgetExceeded(overlay.sizes[i], left) for i in units if i not in taken}
 
@@ -391,10 +317,10 @@ def _newest_whole(
         i = result.unit
         if i in pinned:
             continue
-        needed = _tokens(overlay, result)
+        needed = result.tokens
         if i not in seen:
-            others = [each for each in overlay.results[i] if _can_shorten(overlay, shortening, each)]
-            needed += overlay.sizes[i] - sum([_tokens(overlay, each) for each in others])
+            own = overlay.results_now([i], len(overlay.messages))
+            needed += overlay.sizes[i] - sum([each.tokens for each in own if _can_shorten(shortening, each)])
         if needed <= left:
             kept.add(result.key)
             left -= needed
@@ -432,40 +358,71 @@ def _ladders(
     With `more`, other shorteners make further versions; all versions of the results in `unread` have their heads and
     tails.
     """
-    history, shortener, recall = overlay.history, usual_if_named(shortening.shortener), shortening.recall
+    shortener = usual_if_named(shortening.shortener)
     assert shortener is not None  # noqa: S101 - without one, the caller chooses it
-    own: dict[int, list[tuple[Result, ContextItem]]] = {}
-    for result in free:
-        item = ContextItem(_text(overlay, result) or " ", _tokens(overlay, result))
-        own.setdefault(result.unit, []).append((result, item))
-    messages_to_shorten = {result.message for result in free}
+    items = [ContextItem(result.text or " ", result.tokens) for result in free]
+    spoken, context = _competing(overlay, units, free, items, staying, end)
+    said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
+    ends = WithEnds()
+    made = [
+        item_versions(ends if result.key in unread else shortener, item, context)
+        for result, item in zip(free, items, strict=True)
+    ]
+    stubs = [stub_of(result, shortening.recall) for result in free]
+    worths = {i: BASE_WORTH + SPOKEN_WEIGHT * said.get(i, 0.0) for i in units}
+    rungs: dict[int, dict[Key, Sequence[_Step]]] = {i: {} for i in units}
+    for result, item, own, stub in zip(free, items, made, stubs, strict=True):
+        weight = ERROR_WEIGHT if result.part.failed else 1.0
+        versions = list(zip(own.shorter, own.units, strict=True))
+        if more:
+            others = () if type(shortener) is ByFormat and is_json(item, context) else more
+            heads = [each for other in others for each in item_versions(other, item, context).shorter]
+            versions += [(each, own.whole * each.tokens / item.tokens) for each in heads]
+            # More than a stub, and the more the longer, however little information it is by the shortener's measure.
+            versions = [
+                (each, max(worth, STUB_WORTH) + STUB_WORTH * each.tokens / item.tokens) for each, worth in versions
+            ]
+        texts = [(each.tokens, worth * weight, each.content) for each, worth in versions]
+        if shortening.recall:
+            marked = [(with_handle(text, result, shortening.recall), worth) for _, worth, text in texts]
+            texts = [(overlay.count(text), worth, text) for text, worth in marked]
+        texts.append((overlay.count(stub), min(STUB_WORTH, own.whole) * weight, stub))
+        steps = list(_steps(result.key, item.tokens, own.whole * weight, texts))
+        worths[result.unit] += own.whole * weight
+        if steps:
+            rungs[result.unit][result.key] = steps
+    errors = frozenset([result.key for result in free if result.part.failed])
+    return {i: Ladder(overlay.tokens_of([i], end), worths[i], rungs[i], errors.intersection(rungs[i])) for i in units}
 
-    def text_of(unit: int) -> str:
-        indices = history.units[unit].indices
-        return "\n".join([overlay.text_of(n) for n in indices if n < end and n not in messages_to_shorten])
 
-    said = {i: text_of(i) for i in units}
-    spoken = {i: ContextItem(text, 1) for i, text in said.items() if text}
-    items: list[ContextItem] = []
-    for i in units:
-        items += [spoken[i]] if i in spoken else []
-        items += [item for _, item in own.get(i, ())]
+def _competing(
+    overlay: Overlay,
+    units: Sequence[int],
+    free: Sequence[Result],
+    items: Sequence[ContextItem],
+    staying: Sequence[int],
+    end: int,
+) -> tuple[dict[int, ContextItem], ShortenContext]:
+    """Return what these units say beside the results in `free`, as items, and all of it together as a context."""
+    messages_to_shorten = {result.key[0] for result in free}
+    groups = [overlay.history.units[i].indices for i in (*units, *staying)]
+    texts = overlay.texts_of([n for n in group if n < end and n not in messages_to_shorten] for group in groups)
+    spoken = {i: ContextItem(text, 1) for i, text in zip(units, texts, strict=False) if text}
+    by_unit = {i: [spoken[i]] if i in spoken else [] for i in units}
+    for result, item in zip(free, items, strict=True):
+        by_unit[result.unit].append(item)
     # What the newest user message asks for is kept before the rest of a listing.
-    asked = [n for n, role, _ in history.appearances if role == "user" and n < end]
-    query = overlay.text_of(asked[-1]) if asked else None
-    context = ShortenContext(items, [text_of(i) for i in staying], overlay.count, query)
+    asked = [n for n, role, _ in overlay.history.appearances if role == "user" and n < end]
+    query = overlay.texts_of([asked[-1:]])[0] if asked else None
+    competing = [item for own in by_unit.values() for item in own]
+    context = ShortenContext(competing, texts[len(units) :], overlay.count, query)
     if not overlay.memo:
         # Most texts and lines are there at several cuts.
         overlay.memo[form_of] = lru_cache(_REMEMBERED_TEXTS)(form_of)
         overlay.memo[pieces_of] = lru_cache(_REMEMBERED_TEXTS)(pieces_of)
-        overlay.memo[units_of] = lru_cache(_REMEMBERED_LINES)(units_finder(units_of))
+        overlay.memo[units_of] = lru_cache(_REMEMBERED_LINES)(finding(units_of))
     context.memo |= overlay.memo
-    units_said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
-    sizes = {i: overlay.tokens_of([i], end) for i in units}
-    return {
-        i: ladder_of(sizes[i], own.get(i, ()), units_said.get(i, 0.0), shortener, context, more, recall, unread)
-        for i in units
-    }
+    return spoken, context
 
 
 def _fitting(
@@ -505,9 +462,11 @@ def _choose(
             version = len(weights[k]) - 1
         if version >= 0:
             texts[i] = {step.key: step.text for step in rungs[k][2][:version]}
-            sizes[i] = overlay.size_with(i, texts[i]) if texts[i] else ladders[i].size
+            sizes[i] = ladders[i].size
             found[i] = values[k][version]
-    return _Choice(sizes, texts, found)
+    choice = _Choice(sizes, texts, found)
+    sizes |= overlay.sizes_with(choice.texts_of(texts))
+    return choice
 
 
 def _order(choice: _Choice, required: Sequence[int], units: Sequence[int]) -> list[int]:

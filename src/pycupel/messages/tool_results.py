@@ -58,14 +58,11 @@ class Result(NamedTuple):
     unit: int
     """The index of its unit."""
 
-    message: int
-    """The index of its message."""
-
-    number: int
-    """Its number among the results of the message that may be shortened."""
+    key: Key
+    """The index of its message, and its number among the results of the message that may be shortened."""
 
     part: Part
-    """The result itself."""
+    """The result itself, as it was read."""
 
     call: ToolCall
     """The call."""
@@ -76,10 +73,14 @@ class Result(NamedTuple):
     outdated_at: int | None = None
     """The index of the message whose result outdates it; None if there is none."""
 
-    @property
-    def key(self) -> Key:
-        """The key of the result."""
-        return self.message, self.number
+    text: str = ""
+    """What it says now."""
+
+    tokens: int = 0
+    """What it costs now, images and files included."""
+
+    is_whole: bool = True
+    """Whether it has not been shortened yet."""
 
 
 def answered_calls(views: Iterable[MessageView]) -> Iterator[tuple[MessageView, Part, ToolCall]]:
@@ -132,19 +133,19 @@ def find_results(history: History) -> list[Result]:
         n = view.message_index
         if part.said is not None and history.unit_of[n] not in history.broken:
             # As `results_in` numbers them, which is how a stored selection names them.
-            number = found[-1].number + 1 if found and found[-1].message == n else 0
-            found.append(Result(history.unit_of[n], n, number, part, call, handle))
+            number = found[-1].key[1] + 1 if found and found[-1].key[0] == n else 0
+            found.append(Result(history.unit_of[n], (n, number), part, call, handle))
     later = superseded_by([result.call for result in found])
     return [
-        result if by is None else result._replace(outdated_at=found[by].message)
+        result if by is None else result._replace(outdated_at=found[by].key[0])
         for result, by in zip(found, later, strict=True)
     ]
 
 
-def stub_of(result: Result, tokens: int, recall: str) -> str:
-    """Write one line in place of a result with this many tokens, which a tool of this name gives back, if any."""
+def stub_of(result: Result, recall: str) -> str:
+    """Write one line in place of a result, which a tool of this name gives back, if any."""
     handle = _call_of(recall, result) if recall else ""
-    return stub_text("result", result.part.said or "", tokens, _origin(result), handle)
+    return stub_text("result", result.part.said or "", result.tokens, _origin(result), handle)
 
 
 def with_handle(text: str, result: Result, recall: str) -> str:
@@ -171,9 +172,9 @@ def _call_of(recall: str, result: Result) -> str:
     return f"{recall}({json.dumps(result.handle)})"
 
 
-def without_media(result: Result, tokens: int) -> str:
-    """Replace the images and files of a result, which have this many tokens, by one line."""
-    line = stub_text("picture or file", "", tokens, _origin(result))
+def without_media(result: Result) -> str:
+    """Replace the images and files of a result by one line."""
+    line = stub_text("picture or file", "", result.part.beside, _origin(result))
     return f"{result.part.said}\n{line}" if result.part.said else line
 
 

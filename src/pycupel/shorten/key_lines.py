@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log2
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.words import STOP_WORDS, stem, words
@@ -226,9 +226,9 @@ _LINE = 1 / 2
 _MARKED_LINE = 4.0
 
 
-def units_of(text: str) -> dict[str, float]:
-    """Count the units of a line, by identifier, path, number or word."""
-    units: dict[str, float] = {}
+def units_of(text: str) -> dict[int, float]:
+    """Count the units of a line, by the hash of each identifier, path, number or word: it may be remembered."""
+    units: dict[int, float] = {}
     for word, number in _WORD.findall(text):
         name = word.strip(_EDGES)
         if len(name) > _LONGEST:
@@ -236,18 +236,18 @@ def units_of(text: str) -> dict[str, float]:
         # Most words are plain, and asking for that is cheaper than a search.
         if (word.isalpha() and word[1:].islower()) or not _IDENTIFIER.search(word):
             # The same word in a sentence is not the key or identifier.
-            units[f" {name}"] = _ORDINARY
+            units[hash(f" {name}")] = _ORDINARY
         else:
-            units[name] = 1.0
+            units[hash(name)] = 1.0
         if number:
-            units[f"{name} {number}"] = _ORDINARY
+            units[hash(f"{name} {number}")] = _ORDINARY
     folded = text.lower()
     error = _ERROR.search(text) if any(map(folded.__contains__, _SIGNS)) else None
     if error is not None and error[1]:
         # A log may repeat an error with other numbers; once is enough.
-        units[_DIGITS.sub("#", text.strip())] = _MARKED_LINE
+        units[hash(_DIGITS.sub("#", text.strip()))] = _MARKED_LINE
     elif error is not None or _HEADING.match(text):
-        units[text.strip()] = _LINE
+        units[hash(text.strip())] = _LINE
     return units
 
 
@@ -343,8 +343,7 @@ _GAP = 8
 _MAX_NEEDED = 16
 
 _Form = TypeVar("_Form")
-# The units may be their hashes.
-_FindUnits: TypeAlias = Callable[[str], Mapping[Any, float]]
+_FindUnits: TypeAlias = Callable[[str], Mapping[int, float]]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -419,17 +418,18 @@ def analyse(
         # A caller with one context after another may remember the results for texts that occur in several.
         find_form: Callable[[str], _Form] = context.memo.get(find, find)
         find_units: _FindUnits = context.memo.get(units_of, units_of)
-        seen: set[object] = set()
+        seen: set[int] = set()
         for text in context.kept_texts:
             seen.update(find_units(text))
         # Newest first; items without a timestamp count as older than those with one.
         items = context.items
         times = [float("-inf") if item.timestamp is None else item.timestamp.timestamp() for item in items]
-        for i in sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True):
-            item = items[i]
-            if id(item) not in made:
-                form = find_form(item.content)
-                made[id(item)] = form, _credited(pieces_in(form), seen, find_units)
+        order = sorted(range(len(items)), key=lambda i: (times[i], i), reverse=True)
+        newest_first = list({id(items[i]): items[i] for i in order}.values())
+        forms = [find_form(item.content) for item in newest_first]
+        pieces = list(map(pieces_in, forms))
+        for item, form, own in zip(newest_first, forms, pieces, strict=True):
+            made[id(item)] = form, _credited(own, seen, find_units)
     return made
 
 
@@ -439,7 +439,7 @@ def by_density(pieces: Sequence[Piece], units: Sequence[float]) -> list[int]:
     return sorted(found, key=lambda i: -units[i] / (len(pieces[i].text) + _GAP))
 
 
-def _credited(pieces: Sequence[Piece], seen: set[object], find_units: _FindUnits) -> list[float]:
+def _credited(pieces: Sequence[Piece], seen: set[int], find_units: _FindUnits) -> list[float]:
     """Count the units of each piece. A repeated unit counts for the piece with the most units for its length."""
     new_units = [
         {unit: worth for unit, worth in find_units(piece.text).items() if unit not in seen} for piece in pieces

@@ -56,9 +56,10 @@ def superseded_by(calls: Sequence[ToolCall]) -> list[int | None]:
     by: list[int | None] = [None] * len(calls)
     later: dict[str, int] = {}
     later_files: dict[str, int] = {}
+    names = {name: name_key(name) for name in {call.name for call in calls}}
     for i in range(len(calls) - 1, -1, -1):
         arguments = _mapping(calls[i].arguments)
-        name = name_key(calls[i].name)
+        name = names[calls[i].name]
         path: str | None = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
         same = _canonical([name, arguments])
         reads = path is not None and name.startswith(_READING)

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Policy, RecencyScorer
 from pycupel.errors import PinnedExceedsBudgetError, UnitTooLargeError
 from pycupel.messages import Summarize, select_messages
-from pycupel.messages.room import Room, limits_of
+from pycupel.messages.room import Room, limits_left
 from tests.examples import examples
 from tests.messages.chats import (
     answer,
@@ -115,10 +115,10 @@ def test_reserved_slots_and_the_margin_lower_the_high_mark() -> None:
 
 
 def test_an_estimate_needs_a_margin_unless_the_caller_has_set_one() -> None:
-    assert limits_of(1_000, 5.0) == ContextBudget(952)
+    assert limits_left(1_000, 5.0) == ContextBudget(952)
     mine = ContextBudget(1_000, estimation_safety_margin_percent=2.0)
-    assert limits_of(mine, 5.0) == ContextBudget(980)
-    assert limits_of(ContextBudget(1_000), 0.0) == ContextBudget(1_000)
+    assert limits_left(mine, 5.0) == ContextBudget(980)
+    assert limits_left(ContextBudget(1_000), 0.0) == ContextBudget(1_000)
     selection = select_messages(small_talk(3), 1_000, counter="estimator")
     assert selection.budget.max_tokens == 952 - 3
     assert "estimator" in selection.counter
@@ -168,16 +168,16 @@ def test_documents_of_which_there_are_few_do_not_keep_a_window_empty_that_should
 @examples(100)
 @given(st.integers(0, 10**6), st.floats(0.0, 100.0), st.integers(0, 10**6))
 def test_everything_with_its_margin_fits_into_the_window(size: int, margin: float, beside: int) -> None:
-    room = limits_of(ContextBudget(size + 7, output_reserve=7), margin, beside).available_tokens
+    room = limits_left(ContextBudget(size + 7, output_reserve=7), margin, beside).available_tokens
     assert not room or (room + beside) * (1 + margin / 100) <= size
 
 
 def test_what_travels_beside_the_messages_comes_off_the_window() -> None:
-    assert limits_of(1_000, 0.0, 100) == ContextBudget(900)
-    assert limits_of(ContextBudget(1_000, 700, output_reserve=100), 0.0, 300) == ContextBudget(
+    assert limits_left(1_000, 0.0, 100) == ContextBudget(900)
+    assert limits_left(ContextBudget(1_000, 700, output_reserve=100), 0.0, 300) == ContextBudget(
         700, 600, output_reserve=100
     )
-    assert limits_of(1_000, 0.0, 1_001) == ContextBudget(0)
+    assert limits_left(1_000, 0.0, 1_001) == ContextBudget(0)
 
 
 def test_other_slicers_select_within_the_target_as_well() -> None:

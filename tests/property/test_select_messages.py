@@ -14,7 +14,7 @@ from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.messages import MessageSelection, lint_messages, select_messages, to_items
 from pycupel.messages.history import Unit
 from pycupel.messages.options import ProviderName, UnitName
-from pycupel.messages.room import limits_of
+from pycupel.messages.room import limits_left
 from tests.examples import examples
 from tests.messages.histories import PROVIDERS, Message, histories
 from tests.messages.mistral_oracle import rejected_by_mistral
@@ -109,7 +109,7 @@ def selected(
         selection = select_messages(messages, budget, provider=provider, unit=unit, counter=len, **options)
     except UnitTooLargeError:
         pin = options.get("pin", ())
-        assert must_stay(messages, provider, unit, pin) > limits_of(budget, 0.0, REPLY).available_tokens
+        assert must_stay(messages, provider, unit, pin) > limits_left(budget, 0.0, REPLY).available_tokens
         return None
     except InvalidArgumentError:
         assert not sound(units_of(messages, provider))

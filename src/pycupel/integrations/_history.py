@@ -26,7 +26,7 @@ from pycupel.messages.providers._writing import (
     text,
     written_for,
 )
-from pycupel.messages.room import limits_of
+from pycupel.messages.room import limits_left
 from pycupel.messages.tool_results import recall_or_say, recall_tool
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_name, suggestion
@@ -63,7 +63,7 @@ def select_documents(
         hints = [1.0 - rank / len(hits) for rank in range(len(hits))]
         items = [replace(hit.item, future_relevance_hint=hint) for hit, hint in zip(hits, hints, strict=True)]
         hits = [replace(hit, item=item) for hit, item in zip(hits, items, strict=True)]
-    limits = limits_of(ContextBudget.of(budget), counts.margin_percent)
+    limits = limits_left(ContextBudget.of(budget), counts.margin_percent)
     result = select([hit.item for hit in hits], limits, policy, explain=on_selection is not None)
     if on_selection is not None:
         on_selection(replace(result, notes=(*notes, *result.notes)) if notes else result)

@@ -10,7 +10,7 @@ from pycupel.diagnostics import ExclusionReason
 from pycupel.diagnostics.collector import observe_messages
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
 from pycupel.fields import is_list, is_mapping
-from pycupel.messages.conversations import Conversation, counting, recall
+from pycupel.messages.conversations import Conversation, counting, recognise
 from pycupel.messages.counting import checked_extras, count_extras, resolve_counter, view_extras
 from pycupel.messages.cuts import Offer, replay
 from pycupel.messages.detect import resolve_provider
@@ -328,7 +328,7 @@ def _prepare(
     arguments = cut_arguments(known, options, room, allowed.limits or ())
 
     end = len(source) if previous is None else min(previous.history_length, len(source))
-    conversation = recall(plain, known, count, arguments, None if previous is None else previous.memory, end)
+    conversation = recognise(plain, known, count, arguments, None if previous is None else previous.memory, end)
     notes = (*allowed.notes, *offered.notes)
     return _Prepared(
         source, plain, options, known, count, counted, pin, previous, end, offered, room, arguments, conversation, notes

@@ -329,7 +329,7 @@ def _is_user(message: Any) -> bool:
     return any(isinstance(name, str) and name in _USERS for name in names)
 
 
-def recall(
+def recognise(
     messages: tuple[Any, ...],
     provider: Provider,
     counter: Counter,

@@ -90,7 +90,7 @@ def count_extras(provider: Provider, count: Callable[[str], int], system: Any, t
     texts = [text for n, tool in enumerate(definitions) if (text := _definition(tool, n))]
     prompt = 0 if system is None else _system_tokens(system, PartReader(count, prices))
     defined = sum(
-        [count(rewritten(text) if prices.escapes else text) + prices.tool for text in texts],
+        [count(rewritten(text) if prices.rewrites_json else text) + prices.tool for text in texts],
         prices.tools if texts else 0,
     )
     return Extras(prompt, defined, prices.reply, view_extras(system, definitions))

@@ -381,7 +381,7 @@ class PartReader:
     def _gather_fields(self, node: Any, texts: list[str], path: Path) -> int:
         members = _members(node)
         total = 0
-        if self.prices.escapes and is_filled(field(node, "tool_call_id")):
+        if self.prices.rewrites_json and is_filled(field(node, "tool_call_id")):
             total = self._escapes(members.get("content"))
         for name in _known(members):
             value = members[name]
@@ -403,7 +403,7 @@ class PartReader:
             return _encrypted(value, name)
         if how == "json":
             texts.append(_json(value, name))
-            return self._escapes(value) if self.prices.escapes and name == "arguments" else 0
+            return self._escapes(value) if self.prices.rewrites_json and name == "arguments" else 0
         has_content = members.get("content") is not None
         if name == "text" and not isinstance(value, str):
             # The text of a guarded part is inside, and a configuration has the format of texts.

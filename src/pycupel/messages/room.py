@@ -60,7 +60,7 @@ ERROR_WEIGHT = 2.0
 """Results that report errors count more than others."""
 
 
-def limits_of(budget: ContextBudget | int, margin_percent: float, outside: int = 0) -> ContextBudget:
+def limits_left(budget: ContextBudget | int, margin_percent: float, outside: int = 0) -> ContextBudget:
     """Return the part of a budget that is left for messages and documents.
 
     Args:
@@ -118,7 +118,7 @@ class Room:
         self.share = share
         self.documents = documents
         self.held = held
-        self._limits = limits_of(budget, margin_percent, extras.tokens + extras.reply)
+        self._limits = limits_left(budget, margin_percent, extras.tokens + extras.reply)
         capacity = max(0, self._limits.unreserved_capacity)
         usual = capacity * SUMMARY_PERCENT // 100
         self.summary = usual if summary_tokens is None else min(capacity, summary_tokens)
@@ -175,7 +175,7 @@ class Room:
         outside = [
             name for name, tokens in (("the system prompt", extras.system), ("the tools", extras.tools)) if tokens
         ]
-        if outside and extras.tokens >= limits_of(self.budget, self.margin_percent, extras.reply).available_tokens:
+        if outside and extras.tokens >= limits_left(self.budget, self.margin_percent, extras.reply).available_tokens:
             # They leave no room for any message, so none is to blame.
             names, need = " and ".join(outside), "needs" if outside == ["the system prompt"] else "need"
             tokens, budget = number_text(extras.tokens), number_text(whole.max_tokens)

@@ -38,7 +38,7 @@ from pycupel.messages.room import (
 )
 from pycupel.messages.tool_results import Result, stub_of, with_handle, without_media
 from pycupel.model import ContextBudget, ContextItem
-from pycupel.pipeline.shorten import item_versions, units_of_all
+from pycupel.pipeline.shorten import item_versions, units_of_whole
 from pycupel.protocols import ShortenContext, Shortener, Slicer
 from pycupel.scorers._base import score_all
 from pycupel.shorten import ByFormat, HeadAndTail
@@ -362,7 +362,7 @@ def _ladders(
     assert shortener is not None  # noqa: S101 - without one, the caller chooses it
     items = [ContextItem(result.text or " ", result.tokens) for result in free]
     spoken, context = _competing(overlay, units, free, items, staying, end)
-    said = dict(zip(spoken, units_of_all(shortener, spoken.values(), context), strict=True))
+    said = {i: units_of_whole(shortener, item, context) for i, item in spoken.items()}
     ends = WithEnds()
     made = [
         item_versions(ends if result.key in unread else shortener, item, context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -103,8 +103,3 @@ def item_versions(shortener: Any, item: ContextItem, context: ShortenContext) ->
 def units_of_whole(shortener: Any, item: ContextItem, context: ShortenContext) -> float:
     """Return the units of a whole item: what the shortener states, or 1."""
     return float(shortener.units(item, context)) if callable(getattr(shortener, "units", None)) else 1.0
-
-
-def units_of_all(shortener: Any, items: Iterable[ContextItem], context: ShortenContext) -> list[float]:
-    """Return the units of each of these items as a whole."""
-    return [units_of_whole(shortener, item, context) for item in items]

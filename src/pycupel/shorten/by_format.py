@@ -21,12 +21,12 @@ from pycupel.shorten.key_lines import (
     SHARES,
     Piece,
     analyse,
-    by_density,
-    fill,
+    densest_first,
     join_pieces,
     lines_of,
     standing_out,
     table_rows,
+    take,
     template_of,
 )
 
@@ -123,13 +123,13 @@ def _versions(item: ContextItem, context: ShortenContext, find: Callable[[str], 
             # Much JSON has more sizes: between a twentieth of it and one record is what fits into a small window.
             shares.append(shares[-1] / 2)
         for share in shares:
-            chosen = fill(form.pieces, order, int(share * len(item.content)))
+            chosen = take(form.pieces, order, int(share * len(item.content)))
             if chosen and chosen.issuperset(always) and len(chosen) < len(form.pieces):
                 _add(versions, _chosen(item, context, form, chosen, units), item.tokens)
         if form.record_at is not None:
             record = form.record_at(order[0])
-            chosen = fill(form.pieces, order[:1], maxsize)
-            chosen |= fill(form.pieces, [i for i in order if i in record], _RECORD)
+            chosen = take(form.pieces, order[:1], maxsize)
+            chosen |= take(form.pieces, [i for i in order if i in record], _RECORD)
             least = _chosen(item, context, form, chosen, units)
             # Parts of several records may be shorter than most of one.
             while versions and versions[-1].tokens <= least.tokens < item.tokens:
@@ -208,7 +208,7 @@ def _pieces(form: _Form) -> Sequence[Piece]:
 
 
 def _rank_lines(pieces: Sequence[Piece], units: Sequence[float], _query: str | None) -> list[int]:
-    return by_density(pieces, units)
+    return densest_first(pieces, units)
 
 
 def _rank_json(parts: JsonParts, units: Sequence[float], query: str | None) -> list[int]:
@@ -228,7 +228,7 @@ def _rank_rows(
 
 def _ranked(pieces: Sequence[Piece], units: Sequence[float], bits: Sequence[float], ends: Sequence[int]) -> list[int]:
     """Sort pieces: what stands out most, the first and the last record, what else stands out, most units first."""
-    by_units = by_density(pieces, units)
+    by_units = densest_first(pieces, units)
     others = [i for i, worth in enumerate(units) if worth <= 0.0]
     outstanding = sorted([i for i in (*by_units, *others) if bits[i]], key=lambda i: -bits[i])
     return list(dict.fromkeys([*outstanding[:1], *ends, *outstanding, *by_units, *others]))

@@ -376,11 +376,11 @@ class KeyLines:
         pieces, units = self._analysis(context)[id(item)]
         if len(pieces) <= 1:
             return []
-        order = by_density(pieces, units)
+        order = densest_first(pieces, units)
         versions: list[ContextItem] = []
         characters = sum([len(piece.text) for piece in pieces])
         for share in reversed(self.shares):
-            chosen = fill(pieces, order, int(share * characters))
+            chosen = take(pieces, order, int(share * characters))
             if not chosen or len(chosen) == len(pieces):
                 continue
             text = join_pieces(pieces, chosen)
@@ -433,7 +433,7 @@ def analyse(
     return made
 
 
-def by_density(pieces: Sequence[Piece], units: Sequence[float]) -> list[int]:
+def densest_first(pieces: Sequence[Piece], units: Sequence[float]) -> list[int]:
     """Sort the pieces that have units, those with the most units for their length first."""
     found = [i for i, worth in enumerate(units) if worth > 0.0]
     return sorted(found, key=lambda i: -units[i] / (len(pieces[i].text) + _GAP))
@@ -452,7 +452,7 @@ def _credited(pieces: Sequence[Piece], seen: set[int], find_units: _FindUnits) -
     return credited
 
 
-def fill(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:
+def take(pieces: Sequence[Piece], order: Iterable[int], budget: int) -> set[int]:
     """Take pieces in this order while they fit, each with the pieces that it needs."""
     chosen: set[int] = set()
     left = budget

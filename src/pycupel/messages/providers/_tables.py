@@ -49,7 +49,7 @@ class Prices(NamedTuple):
     file: int = 1500
     """For a file whose text is not in the message."""
 
-    escapes: bool = False
+    rewrites_json: bool = False
     """Whether the provider encodes results and arguments as JSON again, with spaces and escapes."""
 
 

@@ -131,7 +131,7 @@ MISTRAL = Provider(
     _RULES,
     _needs,
     # For version 3 tokenizers, which write calls and results as JSON with ids. Later ones need less.
-    Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, escapes=True),
+    Prices(call=60, tools=2, image=1406, small_image=1406, audio=1250, rewrites_json=True),
     request_rules=(UNKNOWN_TYPE,),
     beside_rules=(duplicate_tool(WARNING),),
     also_reads=(None, "openai"),

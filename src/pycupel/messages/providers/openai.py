@@ -96,7 +96,7 @@ _ONLY_CALLS = {"content", "tool_calls"}
 def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
     """Read each message from an index on into a view."""
     # The model may be another provider's, whose prices only the walk applies.
-    is_plain = not reader.prices.escapes
+    is_plain = not reader.prices.rewrites_json
     count, overhead = reader.count, reader.overhead
     views: list[MessageView] = []
     add = views.append

@@ -72,7 +72,7 @@ class ContextResult:
         return sum([item.tokens for item in self.items])
 
     def _repr_html_(self) -> str:
-        from pycupel.render.notebook import result_html  # noqa: PLC0415 - for notebooks only
+        from pycupel.render.html import result_html  # noqa: PLC0415 - for notebooks only
 
         return result_html(self)
 

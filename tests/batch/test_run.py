@@ -372,9 +372,7 @@ def test_an_error_under_one_policy_only_is_a_difference(tmp_path: Path) -> None:
 def test_items_that_swing_are_forgotten_before_they_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
 ) -> None:
-    from pycupel.batch import tally  # noqa: PLC0415
-
-    monkeypatch.setattr(tally, "_MAX_SWINGS", 6)
+    monkeypatch.setattr("pycupel.batch.request._MAX_SWINGS", 6)
     summary = run_batch([log], "rag", tmp_path / "out", workers=1, compare="chat")
     assert 0 < len(summary.swings) <= 6
     before = content_of(tmp_path / "out")

@@ -216,7 +216,7 @@ class BudgetSweep(tuple[BudgetPoint, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from pycupel.render.notebook import sweep_html  # noqa: PLC0415 - for notebooks only
+        from pycupel.render.html import sweep_html  # noqa: PLC0415 - for notebooks only
 
         return sweep_html(self)
 

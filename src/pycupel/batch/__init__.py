@@ -6,10 +6,9 @@
 
 | module    | contents                                                                |
 |-----------|-------------------------------------------------------------------------|
-| `request` | `select_request`: one request and a policy give one row                 |
+| `request` | `select_request`: one request gives one row; counts over all rows       |
 | `arrow`   | `select_batch`: the same over an Arrow record batch; Parquet files      |
 | `chunks`  | input files in chunks, the work on one chunk, and a pool of processes   |
-| `tally`   | counts over all rows: utilization, reasons, the slowest, differences    |
 | `run`     | `run_batch`, with the pool or a Dask cluster; parts, manifest, resuming |
 """
 

@@ -21,8 +21,7 @@ from traceback import format_exc
 from typing import Any, NamedTuple
 
 from pycupel.batch import arrow
-from pycupel.batch.request import RequestSelector, error_row, messages_of
-from pycupel.batch.tally import Tally
+from pycupel.batch.request import RequestSelector, Tally, error_row, messages_of
 from pycupel.codecs.base import parse_json
 from pycupel.codecs.json_values import decompressed, errors_naming, limited_lines
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError

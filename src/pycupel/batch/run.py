@@ -27,8 +27,7 @@ from pycupel.batch.chunks import (
     read_chunks,
     run_local,
 )
-from pycupel.batch.request import is_object, policy_hash, policy_text
-from pycupel.batch.tally import BatchSummary, Tally, is_saved_tally
+from pycupel.batch.request import BatchSummary, Tally, is_object, is_saved_tally, policy_hash, policy_text
 from pycupel.codecs.json_values import MAX_LINE
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
 from pycupel.extras import load_extra

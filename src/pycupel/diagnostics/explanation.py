@@ -133,7 +133,7 @@ class Explanation:
     __repr__ = record_repr
 
     def _repr_html_(self) -> str:
-        from pycupel.render.notebook import explanation_html  # noqa: PLC0415 - for notebooks only
+        from pycupel.render.html import explanation_html  # noqa: PLC0415 - for notebooks only
 
         return explanation_html(self)
 

@@ -236,7 +236,7 @@ class MessageSelection(Generic[M]):
         return recall_within(self.usage.window, count, self.source, id, self.provider, lines, match)
 
     def _repr_html_(self) -> str:
-        from pycupel.render.notebook import selection_html  # noqa: PLC0415 - for notebooks only
+        from pycupel.render.html import selection_html  # noqa: PLC0415 - for notebooks only
 
         return selection_html(self)
 

@@ -93,6 +93,14 @@ def test_inside_a_message_it_stays_with_that_message() -> None:
     assert 61 in select(history, 250, provider="anthropic").kept
 
 
+def test_the_message_may_have_other_fields() -> None:
+    """Servers with Anthropic's protocol add some."""
+    message = {**ON_DEMAND, "reasoning_content": "Hm."}
+    assert select([*SAID, message, question("Now?")], 10_000, provider="anthropic").kept == (60, 61)
+    more = read_messages([message], "anthropic")[0].tokens - read_messages([ON_DEMAND], "anthropic")[0].tokens
+    assert more == len("Hm.")
+
+
 def test_first_in_the_messages_it_is_no_error() -> None:
     assert lint_messages([ON_DEMAND, question(), answer(), question()], "anthropic") == []
     assert [unit.problem for unit in units_of([ON_DEMAND, question()], "anthropic")] == [None, None]

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pycupel.errors import CupelError
-from pycupel.messages import clear_caches, lint_messages, select_messages
+from pycupel.errors import CupelError, MessageShapeError
+from pycupel.messages import clear_caches, lint_messages, select_messages, to_items
+from pycupel.messages.providers._tables import known_fields
 from tests.hostile import Raising
 from tests.messages.histories import WRITERS, Features, write_history
 
@@ -68,3 +69,18 @@ def test_a_hostile_field_is_read_or_refused(provider: Any) -> None:
                     if not careful(error):
                         raise
     assert tried > 50
+
+
+@pytest.mark.parametrize("provider", WRITERS)
+def test_fields_of_other_providers_stop_nothing(provider: Any) -> None:
+    """Servers add fields of their own to messages, and some are named like parts of another provider."""
+    history = write_history(provider, FEATURES, 3, [1])
+    refused = []
+    for n, message in enumerate(history):
+        for name in sorted(known_fields() - message.keys() - {"parts"}):
+            for value in ({"name": "f", "id": "q"}, ["a"], "x"):
+                try:
+                    to_items([*history[:n], {**message, name: value}, *history[n + 1 :]], provider, counter=len)
+                except MessageShapeError as error:
+                    refused.append(error)
+    assert len(refused) < len(history) * 50

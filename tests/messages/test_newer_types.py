@@ -182,6 +182,10 @@ class TestAnthropic:
                 assert (selection.kept, selection.notes) == (anew.kept, anew.notes)
                 previous = selection
 
+    @pytest.mark.parametrize("option", [{"clear_at": "next_user_message"}, {"output_config": {"effort": "low"}}])
+    def test_its_options_tell_whose_it_is(self, option: Message) -> None:
+        assert detect_provider([question(), {"role": "system", "content": "Be brief.", **option}]).name == "anthropic"
+
     def test_a_message_that_has_ended_is_not_the_newest_system_message(self) -> None:
         reminder = self.system({"type": "text", "text": "Be brief."})
         for_now = {"role": "system", "content": "Only now.", "clear_at": "next_user_message"}
@@ -273,6 +277,10 @@ def test_breakpoints_in_outputs_count_as_well() -> None:
         {"type": "function_call_output", "call_id": "c", "output": [part, *[marked] * 5]},
     ]
     assert [each.rule for each in lint_messages(items, "responses")] == ["excess-cache-breakpoints"]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    told = {"role": "tool", "tool_call_id": "c", "content": [{**marked, "type": "text"}] * 5}
+    history = [question(), {"role": "assistant", "content": None, "tool_calls": [call]}, told]
+    assert [each.rule for each in lint_messages(history, "openai")] == ["excess-cache-breakpoints"]
 
 
 class TestGemini:

@@ -16,6 +16,7 @@ from pycupel.messages.providers._tables import (
     LANGCHAIN_ROLES,
     PART_TYPES,
     STEP_TYPES,
+    SYSTEM_OPTIONS,
     TOOL_ROLES,
     Prices,
 )
@@ -114,6 +115,8 @@ def _mark(message: Any) -> str | None:
         return "openai"
     if kind in ITEM_TYPES:
         return "responses"
+    if any(field(message, name) is not None for name in SYSTEM_OPTIONS):
+        return "anthropic"
     content = field(message, "content")
     return next(filter(None, map(provider_of_part, content)), None) if is_list(content) else None
 

@@ -261,7 +261,10 @@ class PartReader:
 
     def _speak_other(self, node: Any, kind: str | None, meaning: Meaning | None, path: Path) -> None:
         """Add the parts of a message, an image, a file, or a part without a type."""
-        if kind is None and field(node, "thought") is True:
+        if not path and field(node, "role") is not None:
+            # A message is neither a file nor a thought, whatever fields it has.
+            self._speak_fields(node, path)
+        elif kind is None and field(node, "thought") is True:
             # Gemini's thoughts are texts with a mark.
             self._whole(node, PART_TYPES[THINKING], path)
         elif not self._is_medium(node, kind, meaning, path, self._parts):

@@ -344,6 +344,9 @@ DETAILED = "image_url"
 CACHE_CONTROL = "cache_control"
 """The field of blocks that Anthropic is asked to cache up to there."""
 
+SYSTEM_OPTIONS = ("clear_at", "output_config")
+"""The fields that only Anthropic's system messages have."""
+
 TOOL_MESSAGE = Meaning(RESULT, "tool", ("tool_call_id",), needs_id=True, said="content")
 """What a message means that is a result as a whole."""
 

@@ -117,7 +117,8 @@ def _compacted(
     if not places:
         return marks, parts
     return (*marks, COMPACTION), [
-        part._replace(tokens=0) if isinstance(part.path[1], int) and part.path[1] < places[-1] else part
+        # Other fields of the message, such as a name, are no blocks.
+        part._replace(tokens=0) if part.path[:1] == ("content",) and int(part.path[1]) < places[-1] else part
         for part in parts
     ]
 

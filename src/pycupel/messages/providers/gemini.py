@@ -70,10 +70,10 @@ def _read(messages: Sequence[Any], reader: PartReader, start: int) -> list[Messa
         for n, part in enumerate(parts):
             # Only calls of the model and results of the user have ids; everything else has none.
             own: str | None = None
-            if part.path[-1:] in named and role == "assistant":
+            if part.path[2:] in named and role == "assistant":
                 calls.append(_call(part, index))
                 own = calls[-1].id
-            elif part.path[-1:] in named:
+            elif part.path[2:] in named:
                 response = filled(given[int(part.path[1])], *FUNCTION_RESPONSES)
                 continues = True in (field(response, "will_continue"), field(response, "willContinue"))
                 own = _answered(part, pending, index, is_last=not continues)

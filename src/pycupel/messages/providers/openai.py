@@ -272,6 +272,7 @@ def _result_marks(message: Any) -> Iterator[str]:
     # Only the results of old function calls may have no content.
     if field(message, "content") is None and field(message, "tool_call_id") is not None:
         yield _EMPTY_RESULT.id
+    yield from breakpoints(field(message, "content"))
 
 
 def _has_odd_arguments(call: Any) -> bool:

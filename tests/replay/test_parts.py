@@ -145,6 +145,27 @@ def test_the_model_tells_providers_apart() -> None:
         assert history.provider == provider
 
 
+def test_what_is_unknown_says_nothing_about_the_provider() -> None:
+    hello = {"role": "user", "content": "hello"}
+    for unknown in ({"role": "critic", "content": [{"text": "No."}]}, {"role": "critic", "parts": [{"text": "No."}]}):
+        [history] = read_log([json.dumps({"messages": [hello, unknown]})]).histories
+        assert history.provider == "openai"
+
+
+def test_signed_thoughts_may_be_mistrals() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "A"}
+    said = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": [thought]}]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    called = [*said, {"role": "assistant", "content": "", "tool_calls": [call]}]
+    for model, messages, provider in (
+        ("a-router", said, "anthropic"),
+        ("mistral-small", said, "mistral"),
+        ("a-router", called, "openai"),
+    ):
+        [history] = read_log([json.dumps({"model": model, "messages": messages})]).histories
+        assert history.provider == provider
+
+
 def test_options_of_googles_sdk() -> None:
     request = {"contents": REQUESTS["gemini"]["contents"], "config": {"system_instruction": "Be brief.", "tools": [{}]}}
     [history] = read_log([json.dumps(request)]).histories

@@ -14,6 +14,7 @@ from pycupel.errors import InvalidArgumentError
 from pycupel.messages.detect import SIGNED, provider_of_part, resolve_provider
 from pycupel.messages.options import ResolvedProviderName
 from pycupel.messages.providers._base import COMPACTION, Provider
+from pycupel.messages.providers._shapes import unknown_name
 from pycupel.messages.providers._tables import COMPACTION_MESSAGES, ITEM_TYPES, STEP_TYPES
 from pycupel.tokens.counters import reported_tokens
 from pycupel.tokens.models import family_of
@@ -366,15 +367,17 @@ class _Conversation:
 
     def _chat_provider(self, messages: list[_Message]) -> ResolvedProviderName:
         """Determine the provider of these messages by a field that only one provider has, or else by the model."""
-        found = {provider_of_part(block) for message in messages for block in as_dicts(message.get("content"))}
-        if "converse" in found:
-            return "converse"
-        if "system" in self.request or not found.isdisjoint({"anthropic", SIGNED}):
-            return "anthropic"
-        if any("parts" in message for message in messages):
-            return "gemini"
+        known = [message for message in messages if not unknown_name(message)]
+        found = {provider_of_part(block) for message in known for block in as_dicts(message.get("content"))}
         model = as_name(self.request.get("model"))
         family = None if model is None else family_of(model)
+        is_signed = SIGNED in found and family != "mistral" and not any(message.get("tool_calls") for message in known)
+        if "converse" in found:
+            return "converse"
+        if "system" in self.request or "anthropic" in found or is_signed:
+            return "anthropic"
+        if any("parts" in message for message in known):
+            return "gemini"
         return "anthropic" if family == "anthropic" else "mistral" if family == "mistral" else "openai"
 
 

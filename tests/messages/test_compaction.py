@@ -93,6 +93,16 @@ def test_inside_a_message_it_stays_with_that_message() -> None:
     assert 61 in select(history, 250, provider="anthropic").kept
 
 
+def test_thoughts_after_it_start_the_turn() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "A"}
+    history: list[Message] = [question()]
+    for n, first in enumerate(([BLOCK, thought], [thought])):
+        use = {"type": "tool_use", "id": f"t{n}", "name": "f", "input": {}}
+        told = {"type": "tool_result", "tool_use_id": f"t{n}", "content": "x"}
+        history += [{"role": "assistant", "content": [*first, use]}, {"role": "user", "content": [told]}]
+    assert lint_messages(history, "anthropic") == []
+
+
 def test_the_message_may_have_other_fields() -> None:
     """Servers with Anthropic's protocol add some."""
     message = {**ON_DEMAND, "reasoning_content": "Hm."}

@@ -176,6 +176,19 @@ def test_rules_of_order_look_through_it() -> None:
     assert [unit.problem for unit in units_of(history, "anthropic")] == [None, None]
 
 
+def test_a_block_before_thoughts_does_not_hide_them() -> None:
+    """Requests with thinking need the thoughts that start a turn."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "A"}
+    history: list[Message] = [question()]
+    for n in range(2):
+        use = {"type": "tool_use", "id": f"t{n}", "name": "f", "input": {}}
+        told = {"type": "tool_result", "tool_use_id": f"t{n}", "content": "x"}
+        thoughts = [DREAM, thought] if n == 0 else []
+        history += [{"role": "assistant", "content": [*thoughts, use]}, {"role": "user", "content": [told]}]
+    assert {each.rule for each in lint_messages(history, "anthropic")} == {"unknown-type"}
+    assert [unit.needs for unit in units_of(history, "anthropic")] == [(), (0,), (0, 1)]
+
+
 def test_it_opens_no_turn_and_is_no_call_of_the_model() -> None:
     """The replay selects before each call of the model; a message of an unknown role is not one."""
     views = read_messages([question(), ROBOT, answer(), ROBOT, question()], "openai")

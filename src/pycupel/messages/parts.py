@@ -155,8 +155,11 @@ def view_of(index: int, role: str, parts: Sequence[Part], overhead: int, marks: 
         tokens = sum([part.tokens for part in parts])
         calls = tuple([part.id for part in parts if part.kind == CALL and part.id is not None])
         results = tuple([part.id for part in parts if part.kind == RESULT and part.id is not None])
-        is_thought = bool(parts) and parts[0].kind == THINKING
-        is_unknown = UNKNOWN in [part.kind for part in parts]
+        kinds = [part.kind for part in parts]
+        is_unknown = UNKNOWN in kinds
+        # What is unknown says nothing about what follows it.
+        known = [kind for kind in kinds if kind != UNKNOWN] if is_unknown else kinds
+        is_thought = known[:1] == [THINKING]
     if is_unknown:
         marks = (*marks, UNKNOWN)
     opens_turn = role == "user" and not results

@@ -9,7 +9,7 @@ from typing import Any
 
 from pycupel.errors import MessageShapeError
 from pycupel.fields import field, filled, is_filled, is_list, text_of
-from pycupel.messages.parts import MessageView, Part, PartReader, view_of
+from pycupel.messages.parts import MessageView, PartReader, view_of
 from pycupel.messages.providers._base import (
     CACHED,
     COMPACTION,
@@ -39,7 +39,7 @@ from pycupel.messages.providers._rules import (
     system_where,
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
-from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, TOOL, Prices
+from pycupel.messages.providers._tables import CACHE_CONTROL, PART_TYPES, THINKING, TOOL, UNKNOWN, Prices
 from pycupel.text import describe, quoted
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -103,24 +103,27 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
     kinds = [_kind(block, role, index, n) for n, block in enumerate(blocks)]
     results = kinds.count(_RESULT)
     speaker = "tool" if results and results == len([kind for kind in kinds if kind in PART_TYPES]) else role
-    found, parts = tuple(_marks(blocks, kinds, results)), reader(message)
-    if _COMPACTION in kinds:
-        found, parts = _compacted(blocks, kinds, found, parts)
-    return view_of(index, speaker, parts, reader.overhead, found)
+    view = view_of(index, speaker, reader(message), reader.overhead, tuple(_marks(blocks, kinds, results)))
+    return _compacted(view, blocks, kinds) if _COMPACTION in kinds else view
 
 
-def _compacted(
-    blocks: Sequence[Any], kinds: Sequence[str], marks: tuple[str, ...], parts: list[Part]
-) -> tuple[tuple[str, ...], list[Part]]:
+def _compacted(view: MessageView, blocks: Sequence[Any], kinds: Sequence[str]) -> MessageView:
     """Mark a message with a compaction that did not fail; what it has before that is sent, but not counted."""
     places = [n for n, kind in enumerate(kinds) if kind == _COMPACTION and is_filled(field(blocks[n], "content"))]
     if not places:
-        return marks, parts
-    return (*marks, COMPACTION), [
-        # Other fields of the message, such as a name, are no blocks.
-        part._replace(tokens=0) if part.path[:1] == ("content",) and int(part.path[1]) < places[-1] else part
-        for part in parts
-    ]
+        return view
+    last = places[-1]
+    # Other fields of the message, such as a name, are no blocks, and stand nowhere.
+    where = [part.path[1] if part.path[:1] == ("content",) else last for part in view.parts]
+    before = [n for n, place in enumerate(where) if int(place) < last]
+    parts = [part._replace(tokens=0) if n in before else part for n, part in enumerate(view.parts)]
+    after = [part.kind for part, place in zip(parts, where, strict=True) if int(place) > last and part.kind != UNKNOWN]
+    return view._replace(
+        tokens=view.tokens - sum([view.parts[n].tokens for n in before]),
+        reasoning=after[:1] == [THINKING],
+        marks=(*view.marks, COMPACTION),
+        parts=tuple(parts),
+    )
 
 
 def _read_system(message: Any, index: int, reader: PartReader) -> MessageView:

@@ -64,7 +64,7 @@ test-engines: setup ## run batches on Dask, Spark, Ray and DuckDB, in an environ
 fuzz: setup ## fuzz pipelines for a minute, every reader for some seconds, and trim 140,000 random histories
 	@$(BIN)/python -m tests.fuzz.pipelines --minutes 1 & pipelines=$$!; \
 	  $(BIN)/python -m tests.fuzz.readers --minutes 0.1; readers=$$?; \
-	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 6; histories=$$?; \
+	  $(BIN)/python -m tests.fuzz.histories --trims 20000 --minutes 15; histories=$$?; \
 	  wait $$pipelines && [ $$readers = 0 ] && exit $$histories
 
 soak: setup ## run 200,000 selections over items and 20,000 over histories in one process, with flat memory; SOAK='--items 1000 --histories 100' for fewer

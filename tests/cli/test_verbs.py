@@ -268,6 +268,24 @@ def test_explain_shows_control_characters_as_text(call: Call, items: str) -> Non
     assert "TIME" not in out
 
 
+def test_notes_name_strategies_as_policy_files_do(call: Call, tmp_path: Path) -> None:
+    """Issue: the command line advised to call `QuotaSlice(..., redistribute=True)`."""
+    policy = tmp_path / "policy.json"
+    slicer = {"type": "quota", "entries": [{"kind": "Document", "maxPercent": 10}], "inner": {"type": "greedy"}}
+    policy.write_text(json.dumps({"scorers": [{"type": "recency"}], "slicer": slicer}), encoding="utf-8")
+    tokens = {"a": 10, "b": 90}
+    rows = "\n".join(
+        json.dumps({"content": f"{kind} {n}", "tokens": each, "kind": kind})
+        for kind, each in tokens.items()
+        for n in range(9)
+    )
+    options = ("-", "-b", "180", "-p", str(policy))
+    assert "use the slicer 'quota' with 'redistribute' true" in " ".join(
+        call("explain", *options, text=rows).out.split()
+    )
+    assert "use the slicer 'quota' with 'redistribute' true" in call("select", *options, text=rows).err
+
+
 def test_explain_lists_all_items_if_asked(call: Call) -> None:
     text = "\n".join(f'{{"content": "item {n}", "tokens": 9}}' for n in range(50))
     assert "... and 8 more" in call("explain", "-", "-b", "18", text=text).out

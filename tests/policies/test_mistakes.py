@@ -10,6 +10,7 @@ import pytest
 
 from pycupel import GreedySlice, Policy, QuotaSlice, RecencyScorer, ScaledScorer, Slicer
 from pycupel.policies import policy_from_dict, policy_to_dict
+from pycupel.policies.strategies import name_as_in_policies
 from pycupel.registry import PLACERS
 from tests import registries
 from tests.policies.samples import COUNTS, RECENCY, SHARES, decay, mistake, mistakes, read, refused, scorer_of
@@ -436,3 +437,20 @@ def test_the_text_of_an_error_lists_the_first_mistakes_and_counts_the_others() -
     assert len(error.errors) == 3_000
     few = refused(lambda: policy_from_dict({"scorers": [{"type": "recensy"}] * 50}))
     assert not str(few).endswith("more")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("add a RelevanceScorer, or choose another", "add the scorer 'relevance', or choose another"),
+        ("use QuotaSlice(..., redistribute=True)", "use the slicer 'quota' with 'redistribute' true"),
+        ("KnapsackSlice(bucket_size=1)", "the slicer 'knapsack' with 'bucketSize' 1"),
+        ("use ScaledScorer(ReflexiveScorer())", "use the scorer 'scaled' around the scorer 'reflexive'"),
+        ("list them in FramedPlacer(first=...)", "list them in the placer 'framed' with 'first'"),
+        # What no file can name, and what is quoted, stays as it is.
+        ("use a SimilarityScorer, or MyScorer(a=3)", "use a SimilarityScorer, or MyScorer(a=3)"),
+        ("the kind 'GreedySlice'", "the kind 'GreedySlice'"),
+    ],
+)
+def test_a_sentence_can_name_strategies_as_files_do(sentence: str, told: str) -> None:
+    assert name_as_in_policies(sentence) == told

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextBudget, ContextItem, CountQuotaEntry, CountQuotaSlice, Pipeline, Policy, RecencyScorer
+from pycupel import (
+    ContextBudget,
+    ContextItem,
+    CountQuotaEntry,
+    CountQuotaSlice,
+    FrequencyScorer,
+    Pipeline,
+    Policy,
+    RecencyScorer,
+)
 from pycupel.errors import InvalidArgumentError
 from pycupel.policies import PRESETS, dump_policy, parse_policy, policy_from_dict, policy_to_dict
 from pycupel.web import State
@@ -177,6 +186,13 @@ def test_a_budget_that_is_too_small_names_the_controls_of_the_page() -> None:
     overflow = ContextBudget(100, 40)
     policy = Policy(RecencyScorer(), CountQuotaSlice([CountQuotaEntry("Message", require_count=1, cap_count=9)]))
     assert "Raise Target, or choose another way" in State(items, policy, overflow).page()
+
+
+def test_notes_name_strategies_as_the_controls_of_the_page_do() -> None:
+    """Issue: it advised to add a PriorityScorer, where one adds 'priority'."""
+    items = [ContextItem(f"{n}", 10, priority=n) for n in range(9)]
+    [note] = data_of(State(items, Policy(FrequencyScorer()), 50).page())["report"]["notes"][-1:]
+    assert "add the scorer 'priority', or" in note
 
 
 def test_all_tokens_are_those_of_the_report() -> None:

@@ -51,6 +51,15 @@ def _advice_on_budget(items: list[ContextItem]) -> Generator[None]:
         raise
 
 
+def _advice(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return notes that name strategies as policy files do: here, nobody calls a class."""
+    if not notes:
+        return ()
+    from pycupel.policies.strategies import name_as_in_policies  # noqa: PLC0415 - few selections have notes
+
+    return tuple(map(name_as_in_policies, notes))
+
+
 # `select`: write the items that fit, as JSON lines.
 
 
@@ -66,7 +75,7 @@ def _select(options: Any, screen: Screen) -> int:
     with _advice_on_budget(items), screen.busy(f"selecting from {len(items):,} items"):
         result = select(items, budget, policy, query=options.query, model=model)
     screen.json_lines(ITEM.write(item, Context()) for item in result.items)
-    for note in result.notes:
+    for note in _advice(result.notes):
         screen.note(f"note: {note}")
     screen.note(f"{len(result.items):,} of {len(items):,} items, {result.total_tokens:,} of {budget:,} tokens")
     return OK
@@ -144,7 +153,7 @@ def _read_or_select(options: Any, screen: Screen) -> _Explained:
         )
     with _advice_on_budget(items), screen.busy(f"selecting from {len(items):,} items"):
         report = select(items, budget, policy, query=options.query, explain=True).report
-    return _Explained(report, items, bound(policy, options.query))
+    return _Explained(report_over(report, notes=_advice(report.notes)), items, bound(policy, options.query))
 
 
 def _stored(document: Any, rest: list[Any], options: Any) -> _Explained:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -86,6 +87,35 @@ def _spellings(name: str) -> list[str]:
     """Return the usual spellings of a name: `metadataTrust`, `metadata_trust` and `metadata-trust`."""
     words = snake(name).replace("-", "_")
     return list(dict.fromkeys((name, camel(words), words, words.replace("_", "-"))))
+
+
+# A class of a strategy in a sentence, such as `a KindScorer` or `QuotaSlice(..., redistribute=True)`.
+_IN_SENTENCES = re.compile(r"(?<!['\w])(?:an? )?([A-Z]\w+?)(Scorer|Slice|Placer)\b(?:\(((?:[^()]|\([^()]*\))*)\))?")
+_PACKAGES: Mapping[str, tuple[Registry, Any]] = {
+    "Scorer": (SCORERS, scorers),
+    "Slice": (SLICERS, slicers),
+    "Placer": (PLACERS, placers),
+}
+
+
+def name_as_in_policies(sentence: str) -> str:
+    """Return the sentence for users of policy files: `GreedySlice(best_first=True)` is one with `bestFirst` true."""
+    return _IN_SENTENCES.sub(_name_one, sentence)
+
+
+def _name_one(found: re.Match[str]) -> str:
+    registry, package = _PACKAGES[found[2]]
+    name = registry.name_of(getattr(package, f"{found[1]}{found[2]}", None))
+    if name is None:
+        return found[0]
+    given: list[str] = []
+    for option in (found[3] or "").split(", "):
+        key, _, value = option.partition("=")
+        if value:
+            given.append(f"with {quoted(_field_name(key))}{'' if value == '...' else f' {value.lower()}'}")
+        elif key.endswith(")"):
+            given.append(f"around {name_as_in_policies(key)}")
+    return " ".join([f"the {registry.what} {quoted(name)}", *given])
 
 
 def _field_name(name: str) -> str:

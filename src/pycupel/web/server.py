@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from pycupel import __version__
 from pycupel.codecs.base import parse_json
-from pycupel.diagnostics import SelectionReport
+from pycupel.diagnostics.report import SelectionReport, report_over
 from pycupel.errors import (
     BudgetOverflowError,
     CupelError,
@@ -39,6 +39,7 @@ from pycupel.pipeline import Pipeline, Policy, PresetName
 from pycupel.pipeline.classify import classify_items
 from pycupel.pipeline.policy import as_policy
 from pycupel.policies import PRESETS, dump_policy, policy_from_dict, policy_to_dict
+from pycupel.policies.strategies import name_as_in_policies
 from pycupel.registry import SCORERS
 from pycupel.render._data import all_tokens, script_number
 from pycupel.render.html import page_data, render_page
@@ -144,7 +145,9 @@ class State:
 
     def _report(self, settings: _Settings) -> SelectionReport:
         try:
-            return Pipeline.from_policy(settings.policy).dry_run(self._items, settings.budget, query=settings.query)
+            pipeline = Pipeline.from_policy(settings.policy)
+            report = pipeline.dry_run(self._items, settings.budget, query=settings.query)
+            return report_over(report, notes=tuple(map(name_as_in_policies, report.notes)))
         except PinnedExceedsBudgetError as error:
             advice = f"Raise Max, lower Output, or pin less: {name_pinned(self._items)}."
             raise InvalidArgumentError(f"{error}. {advice}", argument="budget") from None

@@ -180,6 +180,8 @@ def test_a_beginning_is_counted_once_for_each_word() -> None:
                 "2023/05/07 10:30:00",
                 "2023.05.07",
                 "7-May-2023",
+                "am 7.5.2023",
+                "07.05.2023 um 10 Uhr",
                 "[07/May/2023:10:30:00]",
                 "May-07-2023",
             )
@@ -187,7 +189,7 @@ def test_a_beginning_is_counted_once_for_each_word() -> None:
         ("on May 7 and 3 Sept.", ["@05-07", "@09-03"]),
         ("May  7 10:30:00 host", ["@05-07"]),
         ("February 29, 2024 or 1 june", ["@02-29 2024", "@06-01"]),
-        ("12023-05-07, 2023-05-071, a 2023 May, May 2023, it may be 7, 3 mayors, 1.2.3", []),
+        ("12023-05-07, 2023-05-071, a 2023 May, May 2023, it may be 7, 3 mayors, 1.2.3, 1.2.20234, 192.168.1.2023", []),
     ],
 )
 def test_a_date_is_one_term_however_it_is_spelled(text: str, expected: list[str]) -> None:

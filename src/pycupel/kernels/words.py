@@ -160,7 +160,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM
 _MONTH = rf"({'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\b\.?"
 _NTH = r"(\d\d?)(?:st|nd|rd|th|\.)?"
 _DATE = re.compile(
-    rf"\b(?:(\d{{4}})[-/.](\d\d?)[-/.](\d\d?)(?!\d)"
+    rf"\b(?:(\d{{4}})[-/.](\d\d?)[-/.](\d\d?)(?!\d)|(\d\d?)\.(\d\d?)\.(\d{{4}})(?!\d)"
     rf"|{_NTH}[\s/-](?:of\s)?{_MONTH}(?:,?[\s/-](\d{{4}}))?"
     rf"|{_MONTH}[\s/-]{{1,2}}{_NTH}\b(?:,?[\s/-](\d{{4}}))?)",
     re.ASCII | re.IGNORECASE,
@@ -170,9 +170,10 @@ _DATE = re.compile(
 def date_terms(text: str) -> list[str]:
     """Return a term for each date in a text: `@05-07 2023`, or `@05-07` for one without a year."""
     found: list[str] = []
-    for year, number, day, nth, name, its_year, first, last, last_year in _DATE.findall(text):
-        month = int(number or _MONTHS.index((name or first).lower()) + 1)
-        found.append(f"@{month:02}-{int(day or nth or last):02} {year or its_year or last_year}".rstrip())
+    for year, month, day, day_2, month_2, year_2, day_3, name_3, year_3, name_4, day_4, year_4 in _DATE.findall(text):
+        number = int(month or month_2 or _MONTHS.index((name_3 or name_4).lower()) + 1)
+        last = int(day or day_2 or day_3 or day_4)
+        found.append(f"@{number:02}-{last:02} {year or year_2 or year_3 or year_4}".rstrip())
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import pytest
@@ -23,6 +24,7 @@ from pycupel import (
     QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
+    ScoredItem,
     select,
 )
 from pycupel.analytics import find_min_budget_for, get_marginal_items, quota_utilization
@@ -351,3 +353,24 @@ def test_reprs_are_calls() -> None:
     )
     assert QuotaSlice([each]).each == each
     assert CountQuotaSlice([]).each is None
+
+
+def test_what_caps_leave_free_is_not_offered_for_ever() -> None:
+    class Counted:
+        calls = 0
+
+        def slice(self, scored: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
+            self.calls += 1
+            return GreedySlice(cost_exponent=0).slice(scored, budget)
+
+    # Of each source, the first item stays, and the second one, which fills whatever is left, is removed by the cap.
+    groups, budget = 100, 1_000
+    items = [
+        ContextItem(f"{n} {size}", size, source=f"s{n}", future_relevance_hint=1 - n / groups - size * 1e-9)
+        for n in range(groups)
+        for size in (1, budget - n - 1)
+    ]
+    inner = Counted()
+    selected = Pipeline(ReflexiveScorer(), CountQuotaSlice([EACH], inner, by="source")).run(items, budget)
+    assert 10 < inner.calls < 20
+    assert len(selected) == len({item.source.key for item in selected}) == inner.calls

@@ -38,6 +38,9 @@ from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
 from pycupel.slicers.quota import Entries, Key, checked_entries, keys_of, partition
 from pycupel.values import brief_repr, check_fields, hold, sealed
 
+_REFILLS = 16
+"""How often what caps by something other than kinds left free is offered again."""
+
 
 class _Committed(NamedTuple):
     """Phase 1: the committed items, their number by kind, and the entries with too few candidates."""
@@ -116,7 +119,8 @@ class CountingSlicer(DelegatingSlicer):
         The specification leaves it empty, for kinds. If the inner slicer has quotas, only it knows what they leave.
         """
         keys = keys_of(items, self.by)
-        while True:
+        # Random inputs take up to five. Without a bound, sizes can be chosen so that each round closes one group only.
+        for _ in range(_REFILLS):
             chosen = {*outcome.selected, *(i for i, _ in outcome.cap_excluded)}
             left = [i for i in range(len(items)) if i not in chosen]
             rest = [i for i in left if not self._is_full(keys[i], counts)]
@@ -130,7 +134,8 @@ class CountingSlicer(DelegatingSlicer):
                 versions={**outcome.versions, **{i: inner.versions[i] for i in kept if i in inner.versions}},
             )
             if not capped:
-                return outcome
+                break
+        return outcome
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
         """Return the notes of the inner slicer."""

@@ -110,7 +110,7 @@ class RequestSelector:
         shorter = {id(whole) for whole, _ in selection.shortened}
         shortened = [i for i in selected if id(items[i]) in shorter] if shorter else []
         tokens, window = selection.total_tokens, budget.max_tokens
-        return self._row(name, selected, excluded.items(), shortened, tokens, window, counter)
+        return _row(name, self.policy_hash, selected, excluded.items(), shortened, tokens, window, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
@@ -154,48 +154,41 @@ class RequestSelector:
             found = select_messages(messages_of(request), limits, policy=self._pipeline, **options)
         excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
         shortened = [each.index for each in found.shortened]
-        return self._row(name, [*found.kept], excluded, shortened, found.total_tokens, window, found.counter)
-
-    def _row(
-        self,
-        name: Any,
-        selected: list[int],
-        excluded: Iterable[tuple[int, str]],
-        shortened: list[int],
-        tokens: int,
-        window: int,
-        counter: str | None,
-    ) -> dict[str, Any]:
-        if tokens > _MAX_TOKENS:
-            raise OverflowError("tokens exceed 64 bits")
-        if tokens and not window:
-            # The share would be infinite, which JSON cannot represent.
-            raise OverflowError("tokens exceed a budget of 0")
-        return {
-            "id": name,
-            "selected": selected,
-            "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
-            "shortened": sorted(shortened),
-            "tokens": tokens,
-            "utilization": fraction(tokens, window),
-            "policy_hash": self.policy_hash,
-            "counter": counter,
-            "error": None,
-        }
+        tokens, counter = found.total_tokens, found.counter
+        return _row(name, self.policy_hash, [*found.kept], excluded, shortened, tokens, window, counter)
 
 
 def error_row(name: Any, policy: str | None, error: BaseException) -> dict[str, Any]:
     """Make the row of a request that failed."""
+    return _row(name, policy, [], (), [], 0, 0, None, f"{type(error).__name__}: {error}")
+
+
+def _row(
+    name: Any,
+    policy: str | None,
+    selected: list[int],
+    excluded: Iterable[tuple[int, str]],
+    shortened: list[int],
+    tokens: int,
+    window: int,
+    counter: str | None,
+    error: str | None = None,
+) -> dict[str, Any]:
+    if tokens > _MAX_TOKENS:
+        raise OverflowError("tokens exceed 64 bits")
+    if tokens and not window:
+        # The share would be infinite, which JSON cannot represent.
+        raise OverflowError("tokens exceed a budget of 0")
     return {
         "id": name,
-        "selected": [],
-        "excluded": [],
-        "shortened": [],
-        "tokens": 0,
-        "utilization": 0.0,
+        "selected": selected,
+        "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
+        "shortened": sorted(shortened),
+        "tokens": tokens,
+        "utilization": fraction(tokens, window),
         "policy_hash": policy,
-        "counter": None,
-        "error": f"{type(error).__name__}: {error}",
+        "counter": counter,
+        "error": error,
     }
 
 

@@ -26,7 +26,7 @@ from functools import lru_cache
 from sys import getsizeof
 from time import monotonic
 from types import MethodType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import ref
 
 from pycupel.errors import InvalidArgumentError
@@ -282,7 +282,10 @@ class _ByText(Generic[_Made]):
                 made = self._old.get(digest)
                 if made is None:
                     made = make(text)
-                size = _bytes_of_made(made)
+                # A count, or units.
+                size = _MADE_BYTES
+                if made.__class__ is not int:
+                    size += getsizeof(made) + _NUMBER_BYTES * len(cast(Any, made))
                 if self._young_bytes + size > self.room:
                     self._old, self._old_bytes = self._young, self._young_bytes
                     self._young, self._young_bytes = {}, 0
@@ -291,11 +294,6 @@ class _ByText(Generic[_Made]):
             return made
 
         return remembered
-
-
-def _bytes_of_made(made: Any) -> int:
-    """Estimate the bytes of a count, or of units, with its digest."""
-    return _MADE_BYTES if made.__class__ is int else _MADE_BYTES + getsizeof(made) + _NUMBER_BYTES * len(made)
 
 
 _STORE = _Store(DEFAULT_LIMIT)

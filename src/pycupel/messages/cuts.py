@@ -19,7 +19,7 @@ chosen only there: however long the history is, each message is looked at just a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pycupel.diagnostics import BudgetExceeded, ExclusionReason
@@ -224,16 +224,11 @@ def cut(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dict[in
     gone = [i for i in ranked if i not in taken]
     if capped:
         return {i: capped.get(i) or BudgetExceeded(sizes[i], left) for i in gone}
-    older = _after_last(ranked, taken) if in_one_piece else ()
     # Nothing is left for what is older than the cut, even if it is small.
+    last = max([n for n, unit in enumerate(ranked) if unit in taken], default=-1)
+    older = frozenset(ranked[last + 1 :]) if in_one_piece else ()
     needs = [(sizes[i], 0 if i in older and sizes[i] <= left else left) for i in gone]
     return dict(zip(gone, records(BudgetExceeded, needs), strict=True))
-
-
-def _after_last(ranked: Sequence[int], taken: Container[int]) -> frozenset[int]:
-    """Return the units after the last one that is taken."""
-    last = max([n for n, unit in enumerate(ranked) if unit in taken], default=-1)
-    return frozenset(ranked[last + 1 :])
 
 
 def fill(

@@ -261,7 +261,9 @@ class History:
         self.reach = lasts if sorted(lasts) == lasts else list(accumulate(lasts, max))
         self.broken = {i: each.problem for i, each in enumerate(self.units) if each.problem is not None}
         # What was sent before a compaction does not matter any more.
-        self.call_positions = _call_positions(views if block is None else views[block:])
+        sent = views if block is None else views[block:]
+        known = [view for view in sent if not view[8] or FOREIGN not in view.marks]
+        self.call_positions = [view[0] for before, view in pairwise(known) if view[1] == "assistant" != before[1]]
 
     @property
     def whole(self) -> list[int]:
@@ -332,11 +334,6 @@ def uncounted(_text: str, /) -> int:
 
 def _same(unit_index: int) -> int:
     return unit_index
-
-
-def _call_positions(views: Sequence[MessageView]) -> list[int]:
-    known = [view for view in views if not view[8] or FOREIGN not in view.marks]
-    return [view[0] for before, view in pairwise(known) if view[1] == "assistant" != before[1]]
 
 
 def _ties(units: Sequence[Unit]) -> list[tuple[int, ...]]:
@@ -439,7 +436,10 @@ class Staying:
         if "reminder" in self._newest:
             must.add(self._newest["reminder"])
         # Without a user message, keep the last message that is not a system message.
-        speaker = self._newest["user"] if "user" in self._newest else _last_spoken(units, begun)
+        speaker = self._newest.get("user")
+        if speaker is None:
+            spoken = (i for i in range(begun - 1, -1, -1) if units[i].problem is None)
+            speaker = next((i for i in spoken if units[i].role not in _OF_SYSTEM), None)
         wanted = must
         if speaker is not None:
             must.add(speaker)
@@ -486,10 +486,3 @@ def with_needs(start: Iterable[int], needs: Callable[[int], Iterable[int]]) -> l
                 seen.add(need)
                 found.append(need)
     return found
-
-
-def _last_spoken(units: Sequence[Unit], begun: int) -> int | None:
-    for i in range(begun - 1, -1, -1):
-        if units[i].problem is None and units[i].role not in _OF_SYSTEM:
-            return i
-    return None

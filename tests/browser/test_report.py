@@ -339,6 +339,10 @@ class TestTheSlider:
             choose(page, "All")
             told = dict(zip(rows_of(page).values(), page.locator("#items td.c-reason").all_inner_texts(), strict=True))
             assert {word: text for word, text in told.items() if text} == {state: f"{state}: 1,000 \u2192 {target}"}
+            cut = page.locator("#items td.c-reason").evaluate_all(
+                "all => all.map(each => each.scrollWidth > each.clientWidth)"
+            )
+            assert not any(cut), "both budgets can be read"
             assert "for 1,000 tokens" in page.locator(".away").inner_text()
             assert not time.is_visible()
             assert not page.get_by_label("Reason", exact=True).is_visible()

@@ -1091,7 +1091,7 @@
       {
         key: "reason",
         title: "Reason",
-        width: report.others.length > 3 ? 140 : 156,
+        width: report.others.length > 3 ? 140 : 172,
         cell: (row) => reasonText(model, row),
         sort: (row) => reasonText(model, row),
       },

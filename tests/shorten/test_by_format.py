@@ -311,6 +311,16 @@ def test_if_most_records_would_stand_out_none_does() -> None:
     assert kept(shortened(json.dumps(data))[-1])[0] == [data[0]]
 
 
+def test_what_most_records_reach_does_not_hide_what_stands_out_more() -> None:
+    """Most tags are rare, so that most records would stand out by one of them."""
+    data: list[dict[str, Any]] = [
+        {"id": i, "tags": [f"{chr(97 + (i * n) % 23)}{chr(97 + (i + n) % 19)}" for n in range(1, 1 + i % 7)]}
+        for i in range(500)
+    ]
+    data[321]["owner"] = "nobody"
+    assert all(data[321] in kept(version)[0] for version in shortened(json.dumps(data)))
+
+
 def test_records_inside_records_stand_out() -> None:
     hosts: list[dict[str, Any]] = [{"host": f"node-{i}", "events": records(60)} for i in range(12)]
     hosts[7]["events"][31]["message"] = "E42 disk full"
@@ -452,6 +462,38 @@ def test_tables_keep_their_header_and_rows_that_stand_out(header: str, row: str)
         assert rows[0] in version
         assert version.endswith(rows[-1])
         assert "such lines" not in version
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['{},"Smith, J{}","says ""ok"""\n', "{};Smith {};1,5\n", '"{}","Smith\n{}","a, b"\n', "{}\tSmith {}\ta, b, c\n"],
+)
+def test_delimiters_inside_quotes_do_not_end_cells(row: str) -> None:
+    delimiter = next(sign for sign in "\t;," if sign in row)
+    rows = [row.format(i, i) for i in range(240)]
+    rows[60] = row.format(60, "FAILED")
+    header = delimiter.join(['"id"', "name", "note"]) + "\n"
+    versions = shortened(header + "".join(rows))
+    assert len(versions) >= 4
+    assert all(version.startswith(header + rows[0]) and version.endswith(rows[-1]) for version in versions)
+    assert all(rows[60] in version for version in versions)
+
+
+@pytest.mark.parametrize("quotes", ['5" pipe', '"'])
+def test_a_quote_that_is_not_closed_joins_no_lines(quotes: str) -> None:
+    rows = [f"{i},part {i},{quotes if i == 3 else 'ok'}\n" for i in range(120)]
+    header = "id,name,note\n"
+    assert all(version.startswith(header + rows[0]) for version in shortened(header + "".join(rows)))
+    assert not shortened("a, b, c\n" * 2 + 'and "so\n' * 2)
+
+
+def test_a_folded_table_in_a_text_keeps_its_header() -> None:
+    header = "| id | state |\n|---|---|\n"
+    rows = "".join(f"| {i} | {'FAILED' if i == 30 else 'ok'} |\n" for i in range(90))
+    versions = shortened(f"The report of the nightly run.\n\n{header}{rows}\nThat is all.\n")
+    assert any("such lines" in version for version in versions)
+    assert sum("FAILED" in version for version in versions) == 2
+    assert all(header in version for version in versions if "FAILED" in version)
 
 
 def test_lines_with_commas_are_no_table() -> None:

@@ -154,18 +154,25 @@ def with_handle(text: str, result: Result, recall: str) -> str:
     if handle in text or json.dumps(handle)[1:-1] in text:
         # The text was shortened before.
         return text
-    member = f'"...": {json.dumps(f"the whole result: {handle}")}'
+    note = f"the whole result: {handle}"
     stripped = text.rstrip()
-    with suppress(ValueError):
-        whole = json.loads(stripped)
+    with suppress(ValueError, RecursionError):
+        # Python refuses to read very long integers.
+        whole = json.loads(stripped, parse_int=str)
+        key = "..."
+        while isinstance(whole, dict) and key in whole:
+            key += "."
+        member = f'"{key}": {json.dumps(note)}'
         if isinstance(whole, list):
             return f"{stripped[:-1]}{', ' if whole else ''}{{{member}}}]"
-        if isinstance(whole, dict) and "..." not in whole:
+        if isinstance(whole, dict):
             return f"{stripped[:-1]}{', ' if whole else ''}{member}}}"
-    with suppress(ValueError):
-        json.loads(stripped.rpartition("\n")[2])
-        return f"{stripped}\n{{{member}}}"
-    return f"{stripped}\n[the whole result: {handle}]"
+        if isinstance(whole, str) and stripped.startswith('"'):
+            return f"{stripped[:-1]} {json.dumps(f'[{note}]')[1:]}"
+    with suppress(ValueError, RecursionError):
+        json.loads(stripped.rpartition("\n")[2], parse_int=str)
+        return f'{stripped}\n{{"...": {json.dumps(note)}}}'
+    return f"{stripped}\n[{note}]"
 
 
 def _call_of(recall: str, result: Result) -> str:
@@ -255,14 +262,15 @@ def recall_within(
     if lines is not None:
         first, last = _range(lines, len(numbered))
         numbered = numbered[first - 1 : last]
+    word = ""
     if match is not None:
         word = checked_str("match", match).casefold()
-        numbered = [(number, line) for number, line in numbered if word in line.casefold()]
+        numbered = [(number, f"{number}: {line}") for number, line in numbered if word in line.casefold()]
         if not numbered:
             return f"[no line contains {quoted(match)}]"
     elif lines is None and count(text) <= window // WINDOW_SHARE:
         return text
-    return _within(numbered, window // WINDOW_SHARE, count, is_match=match is not None)
+    return _within(numbered, window // WINDOW_SHARE, count, word)
 
 
 def recall_or_say(
@@ -295,21 +303,24 @@ def _range(lines: str, most: int) -> tuple[int, int]:
     return first, last
 
 
-def _within(numbered: Sequence[tuple[int, str]], limit: int, count: Callable[[str], int], *, is_match: bool) -> str:
+def _within(numbered: Sequence[tuple[int, str]], limit: int, count: Callable[[str], int], word: str) -> str:
     """Join as many lines as fit, and say which ones are left."""
     shown: list[str] = []
     tokens = 0
-    for number, line in numbered:
-        text = f"{number}: {line}" if is_match else line
+    last = numbered[-1][0] if numbered else 0
+    for number, text in numbered:
         # The end of the line is a token at most.
         tokens += count(text) + 1
-        if tokens > limit:
-            left = f"lines {number}-{numbered[-1][0]} are left"
-            if not shown:
-                # One line may be all that there is: JSON, or a page without line ends.
-                end = safe_index(text, max(1, len(text) * limit // tokens))
-                shown.append(text[:end])
-                left = f"{len(text) - end:,} more characters of line {number}, and what follows it, are left"
-            return "\n".join([*shown, f'[{left}; ask for them with lines="{number}-{numbered[-1][0]}" or match]'])
-        shown.append(text)
+        if tokens <= limit:
+            shown.append(text)
+            continue
+        left = f'lines {number}-{last} are left; ask for them with lines="{number}-{last}" or match'
+        if not shown:
+            # One line may be all that there is: JSON, or a page without line ends. It is cut around the word.
+            size = max(1, len(text) * limit // tokens)
+            start = safe_index(text, max(0, text.casefold().find(word) - size // 2))
+            shown = [text[start : safe_index(text, start + size)]]
+            left = f"{len(text) - len(shown[0]):,} more characters of line {number} are left; ask for others with match"
+            left += f', and for what follows with lines="{number + 1}-{last}"' if number < last else ""
+        return "\n".join([*shown, f"[{left}]"])
     return "\n".join(shown)

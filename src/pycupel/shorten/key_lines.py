@@ -28,11 +28,14 @@ _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\)")
 _FRAME = re.compile(r'\s+(?:File "|at )')
 _HUNK = re.compile(r"@@ .* @@")
 _NOTE = re.compile(r"^\[\+([0-9][0-9,]{0,11}) (?:such )?lines?\]$", re.MULTILINE)
-_DELIMITED = re.compile(r"[,\t]")
+_DELIMITERS = ",\t;"
+# What is inside quotes is part of its cell, even a line break. Cells are compared, and never written.
+_INSIDE_QUOTES = str.maketrans(dict.fromkeys(f"{_DELIMITERS}\r\n", " "))
+_MOST_QUOTED_LINES = 50
 # The characters of the line below the header of a table in Markdown.
 _RULE = "|-: \t\r\n"
 # The names of columns are short, and not numbers.
-_NAME = re.compile(r"\s*[^\W\d].{0,39}$", re.DOTALL)
+_NAME = re.compile(r'\s*"?[^\W\d].{0,39}$', re.DOTALL)
 _TABLE_SHARE = 0.8
 
 
@@ -51,8 +54,27 @@ def pieces_of(text: str) -> list[Piece]:
 def lines_of(text: str) -> list[Piece]:
     """Split a text that is not binary into pieces."""
     # A subclass of str may split into anything.
-    texts = [part for line in str.splitlines(text, keepends=True) for part in _parts(line)]
+    lines = str.splitlines(text, keepends=True)
+    if '"' in text and any(map(lines[0].count, _DELIMITERS)):
+        joined = _with_quoted_lines(lines)
+        lines = joined if _columns(joined)[1] else lines
+    texts = [part for line in lines for part in _parts(line)]
     return list(map(Piece, texts, _needs(texts)))
+
+
+def _with_quoted_lines(lines: list[str]) -> list[str]:
+    """Join the lines of each row whose quoted cells have line breaks."""
+    rows: list[str] = []
+    start = 0
+    is_open = False
+    for i, line in enumerate(lines):
+        is_open ^= line.count('"') % 2 == 1
+        if not is_open:
+            rows.append("".join(lines[start : i + 1]))
+            start = i + 1
+        elif i - start > _MOST_QUOTED_LINES:
+            return lines
+    return rows + lines[start:]
 
 
 def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
@@ -73,15 +95,31 @@ def join_pieces(pieces: Sequence[Piece], chosen: Iterable[int]) -> str:
 
 def table_rows(pieces: Sequence[Piece]) -> list[tuple[int, list[str]]]:
     """Return the rows of a table with a header, and the cells of each, if most of a text is one."""
-    delimiters = _delimiters([piece.text for piece in pieces[:3]])
-    is_markdown = not delimiters and len(pieces) > 3 and _is_rule(pieces[1].text)
+    delimiter, columns = _columns([piece.text for piece in pieces[:3]])
+    is_markdown = not columns and len(pieces) > 3 and _is_rule(pieces[1].text)
     rows: list[tuple[int, list[str]]] = []
-    if delimiters and all(map(_NAME.match, _DELIMITED.split(pieces[0].text))):
-        split = [_DELIMITED.split(piece.text) for piece in pieces]
-        rows = [(i, cells) for i, cells in enumerate(split) if i and len(cells) == delimiters + 1]
+    if columns:
+        split = [_cells(piece.text, delimiter) for piece in pieces]
+        rows = [(i, cells) for i, cells in enumerate(split) if i and len(cells) == columns]
     elif is_markdown:
         rows = [(i, piece.text.split("|")) for i, piece in enumerate(pieces) if i > 1 and piece.text.count("|") > 1]
     return rows if len(rows) >= _TABLE_SHARE * (len(pieces) - 1 - is_markdown) else []
+
+
+def _columns(texts: Sequence[str]) -> tuple[str, int]:
+    """Return what separates the cells of a table with a header, and how many each row has; 0 if it is none."""
+    if len(texts) < 3:
+        return "", 0
+    delimiter = max(_DELIMITERS, key=texts[0].count)
+    header, *rows = [_cells(text, delimiter) for text in texts[:3]]
+    is_table = len(header) > 2 and all(map(_NAME.match, header)) and {*map(len, rows)} == {len(header)}
+    return delimiter, len(header) if is_table else 0
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    parts = row.split('"')
+    parts[1::2] = [part.translate(_INSIDE_QUOTES) for part in parts[1::2]]
+    return '"'.join(parts).split(delimiter)
 
 
 def _is_rule(text: str) -> bool:
@@ -119,7 +157,7 @@ def _needs(texts: Sequence[str]) -> list[int | None]:
     if texts and texts[0].lstrip()[:1] in ("{", "["):
         _need_enclosing(texts, needs)
         return needs
-    delimiters = _delimiters(texts)
+    delimiter, columns = _columns(texts)
     hunk: int | None = None
     table: int | None = None
     for i, text in enumerate(texts):
@@ -130,23 +168,18 @@ def _needs(texts: Sequence[str]) -> list[int | None]:
         else:
             hunk = None
         if text.count("|") < 2:
-            table = None
+            # Rows may have been folded.
+            table = table if table is not None and _NOTE.match(text) else None
         elif table is None:
             table = i
         else:
             needs[i] = table
             # The header is one only with the line below it.
             table = i if table == i - 1 and _is_rule(text) else table
-        if delimiters and i and len(_DELIMITED.findall(text)) == delimiters:
+        if columns and i and len(_cells(text, delimiter)) == columns:
             needs[i] = 0
     _need_frames(texts, needs)
     return needs
-
-
-def _delimiters(texts: Sequence[str]) -> int:
-    """Count the commas or tabs in each row of a table, if the text begins like one."""
-    counts = [len(_DELIMITED.findall(text)) for text in texts[:3]]
-    return counts[0] if len(counts) == 3 and counts[0] >= 2 and len(set(counts)) == 1 else 0
 
 
 def _need_enclosing(texts: Sequence[str], needs: list[int | None]) -> None:
@@ -277,17 +310,19 @@ def standing_out(
     """Return how much each record stands out; 0 bits if it does not.
 
     Records stand out by a value that few others have under the same key, by a sign of an error, or by a word of the
-    question. If most of them would, none does. The values of a key say the less, the more of them are different: those
-    of ids and times say nothing. Texts that differ only in numbers count as the same, if all of them are different.
+    question. What most of them reach says nothing. The values of a key say the less, the more of them differ: those of
+    ids and times say nothing. Texts that differ only in numbers count as the same, if all of them are different.
     """
     standing = [Standing()] * len(texts)
     for indices, each in (*_by_values(records, len(texts)), *_by_words(texts, query)):
         for i in indices:
             if each.bits > standing[i].bits:
                 standing[i] = each
-    least = max([_LEAST_BITS, *(each.bits / 2 for each in standing)])
-    standing = [each if each.bits >= least else Standing() for each in standing]
-    return standing if 2 * sum([each.bits > 0.0 for each in standing]) <= len(texts) else [Standing()] * len(texts)
+    bits = sorted(each.bits for each in standing)
+    least = max([_LEAST_BITS, *(most / 2 for most in bits[-1:])])
+    if 2 * sum([each >= least for each in bits]) > len(bits):
+        least = bits[len(bits) // 2] + _LEAST_BITS
+    return [each if each.bits >= least else Standing() for each in standing]
 
 
 def _by_values(records: Sequence[Iterable[tuple[str, str]]], count: int) -> Iterator[tuple[Collection[int], Standing]]:

@@ -13,16 +13,17 @@ from random import Random
 from typing import Any
 
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import Shorten, select_messages, to_items
+from pycupel.messages import Shorten, Summarize, select_messages, to_items
 from pycupel.messages.options import ProviderName
 from pycupel.model.budget import ModelLimits
 from pycupel.policies import CHAT
 from tests.messages.histories import PROVIDERS, Message, author, break_history, compact
-from tests.messages.independent import rejected_as_sent
+from tests.messages.independent import rejected, rejected_as_sent, torn
 
 # How many budgets each history is trimmed to.
 BUDGETS = 8
 _PROCESSES = 2
+_SUMMARY = Summarize(lambda _dropped, _last: "So far.", tokens=20)
 
 
 def trims(provider: ProviderName, count: int, seed: int, deadline: float = float("inf")) -> tuple[int, int]:
@@ -48,6 +49,7 @@ def trim(provider: ProviderName, messages: list[Message], budget: int, random: R
     """Trim once, and check what is sent. Returns whether something was dropped to make it fit."""
     options: dict[str, Any] = random.choice(({}, {}, {"unit": "turn"}, {"shorten": Shorten(keep=1)}, {"stable": False}))
     options |= random.choice(({}, {"too_large": "shorten"}, {"too_large": "drop"}))
+    options |= random.choice(({}, {}, {"pin": [random.randrange(max(1, len(messages)))]}, {"summarize": _SUMMARY}))
     given = budget
     if random.random() < 0.25:
         # The model takes less than the caller allows.
@@ -59,6 +61,8 @@ def trim(provider: ProviderName, messages: list[Message], budget: int, random: R
         # What must stay does not fit, or nothing is whole.
         return False
     problem = rejected_as_sent(provider, selection.messages)
+    if rejected(provider, messages) is None:
+        problem = problem or torn(provider, messages, selection.kept)
     assert problem is None, f"{provider}, {budget} tokens, {options}: {problem}\n{messages}"
     assert selection.total_tokens <= budget, (provider, options)
     return bool(selection.dropped)

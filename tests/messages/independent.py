@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.messages.mistral_oracle import rejected_by_mistral
 
-__all__ = ["rejected", "rejected_as_sent"]
+__all__ = ["rejected", "rejected_as_sent", "torn"]
 
 Message = dict[str, Any]
 
@@ -20,7 +20,7 @@ Message = dict[str, Any]
 def rejected(provider: str, messages: Sequence[Message]) -> str | None:
     if provider in ("responses", "interactions"):
         return _items(provider, messages)
-    return _turns(provider, messages)
+    return _turns(provider, messages) or (_misplaced(messages) if provider == "anthropic" else None)
 
 
 def _calls_and_results(provider: str, message: Message) -> tuple[list[str], list[str]]:
@@ -79,6 +79,17 @@ def _turns(provider: str, messages: Sequence[Message]) -> str | None:
     return None
 
 
+def _misplaced(messages: Sequence[Message]) -> str | None:
+    """Anthropic's system messages, behind the first ones, come after the user's and before the assistant's, if any."""
+    roles = [each["role"] for each in messages]
+    for n, role in enumerate(roles):
+        before = [each for each in roles[:n] if each != "system"]
+        after = [each for each in roles[n:] if each != "system"]
+        if role == "system" and before and (before[-1] != "user" or after[:1] == ["user"]):
+            return f"messages[{n}]: the system speaks between others than the user and the assistant"
+    return None
+
+
 def _has_summary(message: Message) -> bool:
     """Whether a message has a compaction, in which the user has spoken, too."""
     blocks = message.get("content") or ()
@@ -96,6 +107,9 @@ def _own_rules(provider: str, message: Message, calls: list[str], used: set[str]
         blocks = message["content"] if isinstance(message["content"], list) else [{"text": message["content"]}]
         if any(not str(block["text"]).strip() for block in blocks if "text" in block):
             return "a text is empty"
+        is_result = [block.get("type") == "tool_result" for block in blocks]
+        if is_result != sorted(is_result, reverse=True):
+            return "something stands before the results"
     return ""
 
 
@@ -118,7 +132,7 @@ def _items(provider: str, messages: Sequence[Message]) -> str | None:
             asked[item["call_id"]] = -1
         if kind in ("user_input", "message", None) and item.get("role") != "assistant":
             last_spoken = n
-        if kind == "reasoning" and _is_the_users(messages[n + 1 : n + 2]):
+        if kind == "reasoning" and _is_the_users([each for each in messages[n + 1 :] if each.get("type") != kind][:1]):
             return f"messages[{n}]: the reasoning leads to nothing"
     open_calls = [each for each, place in asked.items() if 0 <= place < last_spoken]
     return f"{open_calls[0]} is not answered" if open_calls else None
@@ -130,6 +144,34 @@ def _is_the_users(items: Sequence[Message]) -> bool:
         or items[0].get("role") in ("user", "developer", "system")
         or str(items[0].get("type")).endswith("_output")
     )
+
+
+def torn(provider: str, messages: Sequence[Message], kept: Sequence[int]) -> str | None:
+    """What a selection of these messages has without the thoughts that led to it, which the provider wants as well."""
+    if provider == "responses":
+        lost = [n for n in kept if n and _is_output(messages[n]) and _thinks(messages[n - 1]) and n - 1 not in kept]
+        return f"messages[{lost[0]}] has lost its reasoning" if lost else None
+    if provider != "anthropic" or any(map(_has_summary, messages)):
+        return None
+    turns = [_last_turn(each) for each in (messages, [messages[n] for n in kept])]
+    starts = [next((each for each in turn if each["role"] == "assistant"), {}) for turn in turns]
+    uses = any(_calls_and_results(provider, each)[0] for each in turns[1])
+    return "the last turn has lost its thinking" if uses and _thinks(starts[0]) and not _thinks(starts[1]) else None
+
+
+def _is_output(item: Message) -> bool:
+    return item.get("type") in ("reasoning", "function_call") or item.get("role") == "assistant"
+
+
+def _thinks(message: Message) -> bool:
+    first = [message, *(message["content"] if isinstance(message.get("content"), list) else ())]
+    return any(each.get("type") in ("reasoning", "thinking") for each in first[:2])
+
+
+def _last_turn(messages: Sequence[Message]) -> Sequence[Message]:
+    """What follows the last message of the user that is not only results."""
+    questions = [n for n, each in enumerate(messages) if each["role"] == "user" and "tool_result" not in str(each)]
+    return messages[questions[-1] :] if questions else messages
 
 
 def rejected_as_sent(provider: str, messages: Sequence[Message]) -> str | None:

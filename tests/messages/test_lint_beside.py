@@ -26,6 +26,7 @@ def found(messages: list[Any], provider: ProviderName, **beside: Any) -> list[tu
 def test_anthropic_refuses_an_empty_system_prompt(prompt: Any) -> None:
     assert found(HELLO, "anthropic", system=prompt) == [(-1, "empty-text", "error")]
     assert found(HELLO, "openai", system=prompt) == []
+    assert found([{"role": "user", "content": [{"text": "hello"}]}], "converse", system=prompt)[0][1] == "empty-text"
 
 
 @pytest.mark.parametrize("prompt", [None, "Be brief.", [{"type": "text", "text": "Be brief."}], {"parts": []}])
@@ -77,5 +78,10 @@ def test_calls_need_definitions() -> None:
     assert found(CALLED, "anthropic", tools=[]) == [(1, "missing-tools", "warning")]
     assert found(CALLED, "anthropic") == found(CALLED, "anthropic", tools=[{"name": "f", "input_schema": {}}]) == []
     assert found(HELLO, "anthropic", tools=[]) == []
+    use, told = {"toolUse": {"toolUseId": "t", "name": "f"}}, {"toolResult": {"toolUseId": "t", "content": []}}
+    asked = [{"role": "user", "content": [{"text": "hello"}]}, {"role": "assistant", "content": [use]}]
+    history = [*asked, {"role": "user", "content": [told]}]
+    assert found(history, "converse", tools=[]) == [(1, "missing-tools", "error")]
+    assert found(history, "converse", tools=[{"toolSpec": {"name": "f"}}]) == found(history, "converse") == []
     with pytest.raises(TypeError, match="tools must be a list of tools"):
         lint_messages(HELLO, tools="f")

@@ -268,3 +268,22 @@ def test_what_went_with_a_shortened_result_is_not_named() -> None:
     selection = select_messages(history, 1_000, provider="anthropic")
     assert [each.index for each in selection.shortened] == [2]
     assert not any("hologram" in note for note in selection.notes)
+
+
+def test_prompts_after_something_unknown_are_still_the_first() -> None:
+    """What a compaction stands for, and where a summary goes, are found by looking through it."""
+    talk = [question(), answer("A long answer." * 9)] * 20
+    block = {"role": "assistant", "content": [{"type": "compaction", "content": "So far."}]}
+    for start in ([ROBOT, system()], [system(), ROBOT, system()]):
+        prompts = [n for n, each in enumerate(start) if each is not ROBOT]
+        kept = select([*start, *talk, block, question()], 10_000, provider="anthropic").kept
+        assert kept == (*prompts, len(start) + 40, len(start) + 41)
+        summarized = select([*start, *talk, question()], 900, summarize=lambda *_: "So far.")
+        assert summarized.messages[: len(start) + 1] == [*start, question("So far.")]
+
+
+def test_something_unknown_does_not_part_a_call_from_its_reasoning() -> None:
+    thoughts, call = {"type": "reasoning", "summary": []}, {"type": "function_call", "call_id": "c", "name": "f"}
+    output, block = {"type": "function_call_output", "call_id": "c", "output": "x"}, {"type": "compaction"}
+    history = [question(), thoughts, DREAM, call, {**block, "encrypted_content": "A" * 80}, output, question()]
+    assert select(history, 10_000, provider="responses").kept == (1, 2, 3, 4, 5, 6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from inspect import isawaitable, iscoroutine
@@ -14,7 +14,7 @@ from pycupel.messages.counting import SYSTEM, Usage, tokens_by_kind_in
 from pycupel.messages.options import Summarizer
 from pycupel.messages.overlay import Overlay
 from pycupel.messages.parts import MessageView
-from pycupel.messages.providers._base import COMPACTION, compaction_in
+from pycupel.messages.providers._base import COMPACTION, compaction_in, prompts_end
 from pycupel.messages.providers._tables import COMPACTION_MESSAGES
 from pycupel.messages.result import Cut, MessageSelection, Summary
 from pycupel.text import LONGEST_NAME, describe, shortened
@@ -187,17 +187,19 @@ def request_of(
         selection: The selection without its summary.
         previous: The previous selection, if it is of this history.
     """
-    kept, units = selection.kept, overlay.history.units
+    kept, history = selection.kept, overlay.history
+    units = history.units
     cut = [n for i in gone for n in units[i].indices]
     if not cut:
         return None
-    lead = 0
-    while lead < len(kept) and kept[lead] == lead and overlay.views[lead].role == "system":
-        lead += 1
-    block = compaction_in(overlay.history.views)
+    # Behind the system prompts, before which the history may have something broken.
+    lead = bisect_left(
+        kept, prompts_end(view for view in history.views if history.unit_of[view[0]] not in history.broken)
+    )
+    block = compaction_in(history.views)
     if block is not None:
         # It follows the compaction, which would stand for it otherwise.
-        lead = bisect_right(kept, units[overlay.history.unit_of[block]].indices[-1])
+        lead = bisect_right(kept, units[history.unit_of[block]].indices[-1])
     last: Summary | None = None
     summarized: tuple[int, ...] = ()
     if previous is not None and previous.summary is not None and max(previous.summarized, default=-1) > (block or -1):

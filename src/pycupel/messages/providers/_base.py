@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -211,12 +210,11 @@ class Provider(NamedTuple):
         waits = False
         covered: set[int] = set()
         for view in reversed(views[:block]):
-            waits = not later.isdisjoint(view.calls) or (waits and view.reasoning)
+            waits = not later.isdisjoint(view.calls) or (waits and (view.reasoning or FOREIGN in view.marks))
             lasts = LASTING in view.marks and COMPACTION not in view.marks
             if not (waits or lasts or view.message_index in kept):
                 covered.add(view.message_index)
-        leading = takewhile(lambda view: view.role == "system" and COMPACTION not in view.marks, views)
-        return frozenset(covered.difference([view.message_index for view in leading]))
+        return frozenset(covered.difference(n for n in range(prompts_end(views)) if views[n].role == "system"))
 
     def uncovered(self, views: Sequence[MessageView]) -> Sequence[MessageView]:
         """Return the messages that count."""
@@ -288,6 +286,17 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
 def compaction_in(views: Sequence[MessageView]) -> int | None:
     """Return the index of the newest compaction that did not fail; None if there is none."""
     return next((view.message_index for view in reversed(views) if COMPACTION in view.marks), None)
+
+
+def prompts_end(views: Iterable[MessageView]) -> int:
+    """Return where the system prompts at the start end; what is unknown between them is looked through."""
+    end = 0
+    for view in views:
+        if view.role == "system" and COMPACTION not in view.marks:
+            end = view.message_index + 1
+        elif FOREIGN not in view.marks:
+            break
+    return end
 
 
 def _with_foreign(groups: list[list[int]], views: Sequence[MessageView]) -> list[list[int]]:

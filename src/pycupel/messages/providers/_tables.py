@@ -272,7 +272,10 @@ SIGNATURES = ("thought_signature", "thoughtSignature")
 FIELDS: Mapping[str, Field] = {
     "title": Field("text"),
     **dict.fromkeys(("reasoning", "reasoning_content"), Field("text", THINKING)),
-    **dict.fromkeys(("summary", "thinking", "content"), Field("nested")),
+    "summary": Field("nested"),
+    # Ollama's messages have their thoughts here.
+    "thinking": Field("nested", THINKING),
+    "content": Field("nested"),
     **dict.fromkeys(("text", "refusal", "name", "tool_type", "toolType", "code"), Field("text")),
     **dict.fromkeys(("arguments", "args", "input", "response", "tools"), Field("json")),
     **dict.fromkeys(("action", "actions", "operation", "queries"), Field("json")),

@@ -394,23 +394,20 @@ def _undefined_tools(_system: Any, tools: Sequence[Any] | None, views: Sequence[
         yield (first,)
 
 
-_BESIDE_RULES = (
-    duplicate_tool(ERROR),
-    _EMPTY_TEXT._replace(
-        requires="no text of the system prompt is empty (with `system=`)",
-        sentence="the system prompt has an empty or whitespace-only text",
-        remedy="Remove the empty text.",
-        check=_empty_prompt,
-    ),
-    # Only some servers reject it, such as Bedrock (anthropic-sdk-python#494).
-    Rule(
-        "missing-tools",
-        WARNING,
-        "a history with calls needs definitions (with `tools=`)",
-        "the history has tool calls, but the request defines no tools",
-        "Include the tool definitions in the request.",
-        _undefined_tools,
-    ),
+EMPTY_PROMPT = _EMPTY_TEXT._replace(
+    requires="no text of the system prompt is empty (with `system=`)",
+    sentence="the system prompt has an empty or whitespace-only text",
+    remedy="Remove the empty text.",
+    check=_empty_prompt,
+)
+# A warning, because only some servers reject it, such as Bedrock (anthropic-sdk-python#494).
+MISSING_TOOLS = Rule(
+    "missing-tools",
+    WARNING,
+    "a history with calls needs definitions (with `tools=`)",
+    "the history has tool calls, but the request defines no tools",
+    "Include the tool definitions in the request.",
+    _undefined_tools,
 )
 
 PRICES = Prices(call=88, tool=16, tools=346, image=1600, small_image=1600, file=3100)
@@ -425,7 +422,7 @@ ANTHROPIC = Provider(
     _needs,
     PRICES,
     (UNKNOWN_TYPE, _EXCESS_CACHE_CONTROL),
-    _BESIDE_RULES,
+    (duplicate_tool(ERROR), EMPTY_PROMPT, MISSING_TOOLS),
     system_beside=True,
     also_reads=(None,),
     typical_model="claude",

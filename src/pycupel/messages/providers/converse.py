@@ -27,7 +27,7 @@ from pycupel.messages.providers._rules import (
 )
 from pycupel.messages.providers._shapes import entries, id_of, role_of
 from pycupel.messages.providers._tables import CACHE_POINT, CALL, RESULT, UNKNOWN
-from pycupel.messages.providers.anthropic import ADDS, PRICES, REMOVES, settled
+from pycupel.messages.providers.anthropic import ADDS, EMPTY_PROMPT, MISSING_TOOLS, PRICES, REMOVES, settled
 from pycupel.text import describe
 
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -166,7 +166,7 @@ CONVERSE = Provider(
         UNKNOWN_TYPE,
         excess_cached("excess-cache-points", ERROR, CACHE_POINT, 4, "Keep the last ones; system and tools count, too."),
     ),
-    (duplicate_tool(ERROR),),
+    (duplicate_tool(ERROR), EMPTY_PROMPT, MISSING_TOOLS._replace(severity=ERROR)),
     merge=_merge,
     system_beside=True,
     typical_model="claude",

@@ -25,7 +25,8 @@ from pycupel.messages.providers._tables import CALL, Prices
 from pycupel.messages.providers.openai import EMPTY_MESSAGE, in_order, read_message
 from pycupel.text import quoted
 
-_ID = "[a-zA-Z0-9]{9}"
+# The ids that older models take, or one that we made of a position, for a call that has none.
+_ID = r"[a-zA-Z0-9]{9}|.* \(\d+\.\d+\)"
 _NAME = "[a-zA-Z0-9_-]{1,64}"
 
 # As an error, it would make a selection drop every exchange with the function, even the open one.

@@ -31,16 +31,14 @@ __all__ = ["ChronologicalPlacer", "FramedPlacer", "PromptPlacer", "UShapedPlacer
 
 
 class Lineup(NamedTuple):
-    """What a placer puts into order."""
+    """The items that a placer puts into order, and their scores.
+
+    `positions` returns numbers that sort the items as in the input, which `place` does not receive. Few placers ask.
+    """
 
     items: Sequence[ContextItem]
-    """The items."""
-
     scores: Sequence[float]
-    """Their scores."""
-
-    positions: Sequence[int] | None = None
-    """Numbers that sort the items as in the input, for a placer that reads them."""
+    positions: Callable[[], Sequence[int]] | None = None
 
 
 make_lineup = maker(Lineup)
@@ -60,16 +58,6 @@ class IndexedPlacer(ABC):
     def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Return the order as indices of the items."""
 
-    @property
-    def _reads_positions(self) -> bool:
-        """Whether the order may depend on the order of the input, which `place` does not receive."""
-        return False
-
-
-def reads_positions(placer: Any) -> bool:
-    """Whether a placer needs the input order: a built-in one with that option set."""
-    return _is_indexed(placer.__class__) and placer._reads_positions
-
 
 def place_by_index(placer: Any, lineup: Lineup, among: Sequence[int] | None = None) -> list[int]:
     """Run any placer on all items, or on those with the given indices, and return the order as indices.
@@ -78,7 +66,7 @@ def place_by_index(placer: Any, lineup: Lineup, among: Sequence[int] | None = No
     """
     items, scores, positions = lineup
     if among is not None:
-        own = None if positions is None else [positions[i] for i in among]
+        own = None if positions is None else lambda: list(map(positions().__getitem__, among))
         part = make_lineup(([items[i] for i in among], [scores[i] for i in among], own))
         return [among[i] for i in place_by_index(placer, part)]
     if _is_indexed(placer.__class__):
@@ -140,18 +128,13 @@ class ChronologicalPlacer(IndexedPlacer):
 
     __repr__ = brief_repr
 
-    @property
-    def _reads_positions(self) -> bool:
-        """Whether undated items are placed as in the input."""
-        return self.undated == "position"
-
     def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Return the order as indices: by time or, if no item has a timestamp, by position."""
         stamps: list[Any] = [item.timestamp for item in lineup.items]
         if all(stamps):
             return sorted(range(len(stamps)), key=stamps.__getitem__)
-        if lineup.positions is not None and not any(stamps):
-            return sorted(range(len(stamps)), key=lineup.positions.__getitem__)
+        if self.undated == "position" and lineup.positions is not None and not any(stamps):
+            return sorted(range(len(stamps)), key=lineup.positions().__getitem__)
         # None does not compare with a datetime.
         timed = [i for i, stamp in enumerate(stamps) if stamp is not None]
         return sorted(timed, key=stamps.__getitem__) + [i for i, stamp in enumerate(stamps) if stamp is None]
@@ -196,9 +179,6 @@ class FramedPlacer(IndexedPlacer):
     last_inner: Placer | None
     """The placer for the last ones; None keeps the order in which they are received."""
 
-    _picks_first: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
-    _picks_last: frozenset[str] | Picks = field(init=False, repr=False, compare=False)
-
     def __init__(
         self,
         inner: Placer = ChronologicalPlacer(),
@@ -209,25 +189,19 @@ class FramedPlacer(IndexedPlacer):
     ) -> None:
         last_placer = None if last_inner is None else checked_placer("last_inner", last_inner)
         hold(self, inner=checked_placer("inner", inner), last_inner=last_placer)
-        check_inner("placers", self, FramedPlacer, InvalidArgumentError)
+        check_inner("placers", self, (FramedPlacer, PromptPlacer), InvalidArgumentError)
         start, end = _kinds_or_function("first", first), _kinds_or_function("last", last)
-        hold(self, first=start, last=end, _picks_first=_keys_or_function(start), _picks_last=_keys_or_function(end))
-        for kind in _kinds(end):
-            if kind in _kinds(start):
-                raise InvalidArgumentError(
-                    f"kind {quoted(kind.value)} cannot be both first and last", argument="last", value=kind
-                )
-
-    @property
-    def _reads_positions(self) -> bool:
-        """Whether an inner placer depends on the order of the input."""
-        return reads_positions(self.inner) or (self.last_inner is not None and reads_positions(self.last_inner))
+        hold(self, first=start, last=end)
+        for kind in () if callable(end) else end:
+            if not callable(start) and kind in start:
+                message = f"kind {quoted(kind.value)} cannot be both first and last"
+                raise InvalidArgumentError(message, argument="last", value=kind)
 
     def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Put the first ones, then the rest as the inner placer says, then the last ones."""
         items = lineup.items
-        first, others = _picked(self._picks_first, items, range(len(items)))
-        last, rest = _picked(self._picks_last, items, others)
+        first, others = _picked(self.first, items, range(len(items)))
+        last, rest = _picked(self.last, items, others)
         if len(rest) == len(items):
             return place_by_index(self.inner, lineup)
         end = last if self.last_inner is None else place_by_index(self.last_inner, lineup, last)
@@ -242,31 +216,24 @@ def _kinds_or_function(name: str, value: Any) -> tuple[ContextKind, ...] | Picks
     return tuple(dict.fromkeys(ContextKind.of(kind, f"{name}[{i}]") for i, kind in enumerate(kinds)))
 
 
-def _keys_or_function(picks: tuple[ContextKind, ...] | Picks) -> frozenset[str] | Picks:
-    """Return the kinds as a set of keys, or the function as it is."""
-    return picks if callable(picks) else frozenset(kind.key for kind in picks)
-
-
-def _kinds(picks: tuple[ContextKind, ...] | Picks) -> tuple[ContextKind, ...]:
-    return () if callable(picks) else picks
-
-
 def _picked(
-    picks: frozenset[str] | Picks, items: Sequence[ContextItem], among: Sequence[int]
+    picks: tuple[ContextKind, ...] | Picks, items: Sequence[ContextItem], among: Sequence[int]
 ) -> tuple[list[int], Sequence[int]]:
     """Split the indices into picked and other items."""
     if callable(picks):
         picked = [i for i in among if picks(items[i])]
     else:
-        picked = [i for i in among if items[i].kind.key in picks] if picks else []
-    if not picked:
-        return picked, among
+        keys = {kind.key for kind in picks}
+        picked = [i for i in among if items[i].kind.key in keys] if keys else []
     out = set(picked)
-    return picked, [i for i in among if i not in out]
+    return picked, [i for i in among if i not in out] if out else among
 
 
-_MESSAGE, _TALK = ContextKind.MESSAGE.key, (ContextKind.MESSAGE, ContextKind.TOOL_OUTPUT)
-_TALK_ONLY = frozenset({ContextKind.SYSTEM_PROMPT.key, *(kind.key for kind in _TALK)})
+_SYSTEM_PROMPT = ContextKind.SYSTEM_PROMPT.key
+_MESSAGE = ContextKind.MESSAGE.key
+_TOOL_OUTPUT = ContextKind.TOOL_OUTPUT.key
+_CONVERSATION = frozenset({_SYSTEM_PROMPT, _MESSAGE, _TOOL_OUTPUT})
+_IN_ORDER = ChronologicalPlacer("position")
 
 
 @sealed
@@ -284,48 +251,40 @@ class PromptPlacer(IndexedPlacer):
     query: str | None = field(default=None, metadata=or_none(STRING))
     """The question, or None if it is not known yet."""
 
-    _framed: FramedPlacer = field(init=False, repr=False, compare=False)
-    _all_framed: FramedPlacer = field(init=False, repr=False, compare=False)
-
     __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         check_fields(self, InvalidArgumentError)
-        framed = FramedPlacer(self.inner, last=_TALK, last_inner=ChronologicalPlacer("position"))
-        hold(self, _framed=framed, _all_framed=FramedPlacer(self.inner))
+        check_inner("placers", self, (FramedPlacer, PromptPlacer), InvalidArgumentError)
 
     def for_query(self, query: str) -> Self:
         """Return the same placer for this question."""
-        # A copy keeps the placers inside: building them takes longer than placing some items.
         bound = copy(self)
         hold(bound, query=checked_str("query", query))
         return bound
 
-    @property
-    def _reads_positions(self) -> bool:
-        """Messages without a timestamp keep the order of the input."""
-        return True
-
     def _place_indices(self, lineup: Lineup, /) -> list[int]:
         """Put the question last, and everything else before it."""
         items = lineup.items
-        kinds = {item.kind.key for item in items}
-        if kinds.isdisjoint(_TALK_ONLY):
+        keys = [item.kind.key for item in items]
+        if _CONVERSATION.isdisjoint(keys):
             # Most selections are documents alone.
             return place_by_index(self.inner, lineup)
-        messages = [i for i, item in enumerate(items) if item.kind.key == _MESSAGE]
-        talk_only = _TALK_ONLY.issuperset(kinds)
-        framed = self._all_framed if talk_only else self._framed
-        question = self._question(messages, lineup, talk_only=talk_only) if messages else None
-        if question is None:
-            return place_by_index(framed, lineup)
-        rest = [i for i in range(len(items)) if i != question]
-        return [*place_by_index(framed, lineup, rest), question]
-
-    def _question(self, messages: Sequence[int], lineup: Lineup, *, talk_only: bool) -> int | None:
-        items = lineup.items
+        # Beside documents, the conversation comes last, in order.
+        talk_kinds = () if _CONVERSATION.issuperset(keys) else (_MESSAGE, _TOOL_OUTPUT)
+        messages = [i for i, key in enumerate(keys) if key == _MESSAGE]
         asked = [i for i in messages if items[i].content == self.query]
-        if not asked and talk_only:
-            pinned = [i for i in messages if items[i].pinned]
-            return pinned[0] if len(pinned) == 1 else None
-        return place_by_index(ChronologicalPlacer("position"), lineup, asked or messages)[-1]
+        if not asked and not talk_kinds:
+            asked = [i for i in messages if items[i].pinned]
+            asked = asked if len(asked) == 1 else []
+        elif not asked:
+            asked = messages
+        question = place_by_index(_IN_ORDER, lineup, asked)[-1:] if asked else []
+        first: list[int] = []
+        inner: list[int] = []
+        talk: list[int] = []
+        for i, key in enumerate(keys):
+            if i not in question:
+                (first if key == _SYSTEM_PROMPT else talk if key in talk_kinds else inner).append(i)
+        placed = place_by_index(self.inner, lineup, inner)
+        return [*first, *placed, *place_by_index(_IN_ORDER, lineup, talk), *question]

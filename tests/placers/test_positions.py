@@ -86,7 +86,7 @@ def test_a_placer_that_returns_a_set_has_no_order() -> None:
 
 
 def test_other_placers_ignore_positions() -> None:
-    assert place_by_index(UShapedPlacer(), Lineup(UNDATED[:3], [0.1, 0.2, 0.3], [5, 3, 1])) == [2, 0, 1]
+    assert place_by_index(UShapedPlacer(), Lineup(UNDATED[:3], [0.1, 0.2, 0.3], lambda: [5, 3, 1])) == [2, 0, 1]
 
 
 def test_an_unknown_option_is_refused() -> None:

@@ -118,6 +118,21 @@ def test_it_is_a_value_that_files_can_name() -> None:
         PromptPlacer(nested)
 
 
+def test_prompts_inside_prompts_are_nested_100_levels_deep_at_most() -> None:
+    nested: Any = ChronologicalPlacer()
+    for _ in range(100):
+        nested = PromptPlacer(nested)
+    with pytest.raises(InvalidArgumentError, match="nested"):
+        PromptPlacer(nested)
+
+
+def test_the_inner_placer_keeps_its_own_order_of_what_has_no_timestamp() -> None:
+    """The conversation is in the order of the input, documents are in the order in which the placer gets them."""
+    items = [*RISING_PAGES[1:], *RISING, RISING_PAGES[0]]
+    pipeline = Pipeline(ReflexiveScorer(), placer=PromptPlacer(ChronologicalPlacer()))
+    assert " ".join(item.content for item in pipeline.run(items, 100)) == "p3 p2 p1 m3 m1 m2"
+
+
 def test_place_works_without_a_pipeline() -> None:
     scored = [(talk("a"), 1.0), (PAGES[0], 0.5), (talk("b"), 0.9)]
     assert [item.content for item in PromptPlacer().place(scored)] == ["page 0", "a", "b"]  # type: ignore[arg-type]

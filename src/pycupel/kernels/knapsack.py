@@ -22,8 +22,10 @@ enumerated as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from pycupel.kernels.order import fill
 from pycupel.kernels.versions import best_options
 
 _SWAP_WINDOW = 10
@@ -76,17 +78,19 @@ def solve(
         at += 1
     before, after = order[:at], order[at:]
     unit, price = weights[after[0]], values[after[0]]
-    gain = max(
-        _gain_by_filling(after, weights, values, slack), _gain_by_swapping(before, after, weights, values, slack)
-    )
+    # What fits of the rest gains something, and so may one of the last items before the break, exchanged for one of the
+    # first after it.
+    swaps = [
+        values[into] - values[out]
+        for out in before[-_SWAP_WINDOW:]
+        for into in after[:_SWAP_WINDOW]
+        if weights[into] <= slack + weights[out]
+    ]
+    gain = max([sum([values[i] for i in fill(after, weights, slack)]), *swaps])
     # Losses are multiplied by the break's weight, so that all of this stays in integers.
     room = slack * price - gain * unit
-    removals = _options(
-        [i for i in reversed(before) if values[i] * unit - weights[i] * price <= room], weights, values, unit, price
-    )
-    additions = _options(
-        [i for i in after if weights[i] * price - values[i] * unit <= room], weights, values, unit, price
-    )
+    removals = _options(reversed(before), weights, values, unit, price, room)
+    additions = _options(after, weights, values, unit, price, room)
     # In the order of the items, so that the smallest integer is that of the specification's table.
     core = sorted(i for option in (*removals, *additions) for i in option.members)
     bits = {item: 1 << index for index, item in enumerate(core)}
@@ -95,7 +99,7 @@ def solve(
     cells = len(core) * (left + 1)
     allowed = max(_FREE_STATES, cells // _CELLS_PER_STATE) if cells <= max_cells else max_states
     try:
-        best = _Core(removals, additions, bits, slack, unit, price, allowed).best(gain)
+        best = _Core(removals[::-1], additions[::-1], bits, slack, unit, price, allowed).best(gain)
     except StateLimitError:
         if cells > max_cells:
             raise
@@ -105,8 +109,7 @@ def solve(
     else:
         best += sum(bits[i] for option in removals for i in option.members)
         chosen += [item for item in core if best & bits[item]]
-    chosen.sort()
-    return chosen
+    return sorted(chosen)
 
 
 def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[int]) -> list[int]:
@@ -121,66 +124,36 @@ def _by_density(usable: Iterable[int], weights: Sequence[int], values: Sequence[
     return sorted(usable, key=keys.__getitem__, reverse=True)
 
 
-def _gain_by_filling(after: Iterable[int], weights: Sequence[int], values: Sequence[int], slack: int) -> int:
-    gain = 0
-    for i in after:
-        if weights[i] <= slack:
-            slack -= weights[i]
-            gain += values[i]
-            if not slack:
-                break
-    return gain
-
-
-def _gain_by_swapping(
-    before: Sequence[int], after: Sequence[int], weights: Sequence[int], values: Sequence[int], slack: int
-) -> int:
-    """Return the best gain from exchanging one item just before the break for one just after it."""
-    gain = 0
-    for out in before[-_SWAP_WINDOW:]:
-        room = slack + weights[out]
-        for into in after[:_SWAP_WINDOW]:
-            if weights[into] <= room and values[into] - values[out] > gain:
-                gain = values[into] - values[out]
-    return gain
-
-
 def _options(
-    core: Iterable[int], weights: Sequence[int], values: Sequence[int], unit: int, price: int
+    side: Iterable[int], weights: Sequence[int], values: Sequence[int], unit: int, price: int, room: int
 ) -> list[_Option]:
     options: list[_Option] = []
-    for i in core:
+    for i in side:
         weight, value = weights[i], values[i]
+        loss = abs(value * unit - weight * price)
         if options and options[-1].weight == weight and options[-1].value == value:
             options[-1].members.append(i)
-        else:
-            options.append(_Option(weight, value, abs(value * unit - weight * price), [i]))
+        elif loss <= room:
+            options.append(_Option(weight, value, loss, [i]))
     return options
 
 
+@dataclass
 class _Core:
-    """The enumeration of the items that are not decided yet."""
+    """The enumeration of the items that are not decided yet. The options nearest to the break come last."""
 
-    def __init__(
-        self,
-        removals: list[_Option],
-        additions: list[_Option],
-        bits: dict[int, int],
-        slack: int,
-        unit: int,
-        price: int,
-        max_states: int,
-    ) -> None:
-        self.removals = removals[::-1]
-        self.additions = additions[::-1]
-        self.bits = bits
-        self.slack = slack
-        self.unit = unit
-        self.price = price
-        self.max_states = max_states
-        self.states = 0
+    removals: list[_Option]
+    additions: list[_Option]
+    bits: dict[int, int]
+    slack: int
+    unit: int
+    price: int
+    max_states: int
+    states: int = 0
+
+    def __post_init__(self) -> None:
         # The items that lose nothing, and have not been tried yet.
-        self.free = sum(len(option.members) for option in (*removals, *additions) if not option.loss)
+        self.free = sum(len(option.members) for option in (*self.removals, *self.additions) if not option.loss)
 
     def best(self, gain: int) -> int:
         """Return the set of the best state, relative to the greedy fill."""

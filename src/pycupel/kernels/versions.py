@@ -26,16 +26,11 @@ from typing import Any, NamedTuple
 def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> list[int]:
     """Return, for each group, the index of the option that the dynamic program takes, or -1.
 
-    An option is taken only if it strictly improves on the groups and options before it, and the result is
-    read from the last group.
-
-    The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
-    subtraction compares all fields at once.
-
-    Args:
-        groups: The options of each group, at most 128, as `(weight, value)` with values above 0.
-        capacity: The most that the options may weigh together.
+    A group has at most 128 options, `(weight, value)` with values above 0. An option is taken only if it strictly
+    improves on the groups and options before it, and the result is read from the last group.
     """
+    # The cells of a row are the fields of one large integer. The top bit of a field is never part of a value, so that a
+    # subtraction compares all fields at once.
     values = [value for options in groups for _, value in options]
     # Smaller values make narrower fields, and all operations on the row faster.
     divisor = gcd(*values)
@@ -77,12 +72,11 @@ def best_options(groups: Sequence[Sequence[tuple[int, int]]], capacity: int) -> 
 
 # The greedy half of the multiple-choice knapsack: the hull of each item, and steps in the order of their prices.
 
-
 # The items with a step at most this many steps away from the break are near it.
 _NEAR = 40
 
+# A corner of a hull is (weight, value, version).
 Corner = tuple[int, int, int]
-"""A corner of a hull: weight, value, version."""
 
 
 def hull(sizes: Sequence[int], worths: Sequence[int], capacity: int, *, is_required: bool) -> list[Corner]:
@@ -245,11 +239,6 @@ class Core:
         ranked = [(other[0], i, other) for side in (heavier, lighter) for i, other in enumerate(sorted(side))]
         self.others = [other for _, _, other in sorted(ranked)]
 
-    @property
-    def bound(self) -> int:
-        """An upper bound of all selections."""
-        return self.scaled_bound // self.unit
-
     def search(self, value: int, enough: int, *, many: bool) -> tuple[list[int], int] | None:
         """A selection that is worth more than `value`, and its value, if there is one; the first that is `enough`.
 
@@ -355,24 +344,19 @@ class Core:
         return self.values[item][version] if version >= 0 else 0
 
 
+# With more items, the search may stop early.
 EXACT_ITEMS = 200
-"""The number of items up to which the search does not stop early."""
-
-# Above EXACT_ITEMS, the search stops when this much of the bound is reached, in thousandths.
-_ENOUGH = 999
 
 
 class VersionChoice(NamedTuple):
-    """The chosen versions."""
+    """The index of each item's version, or -1 for none; their total value; and an upper bound of all selections.
+
+    The bound equals the value if the selection is proved to be the best.
+    """
 
     versions: list[int]
-    """For each item the index of its version, or -1 for none."""
-
     value: int
-    """The total value."""
-
     bound: int
-    """An upper bound of all selections; equal to `value` if the selection is proved to be the best."""
 
 
 def choose_versions(
@@ -383,12 +367,9 @@ def choose_versions(
     Up to 200 items the choice is the best one, unless a table for it would have more than 200 million cells and half a
     million states are not enough. Above, the search stops once it has 99.9 % of the bound, or after 3,000 states.
 
-    Args:
-        weights: For each item the weights of its versions, not negative.
-        values: Their values, not negative. A version without value is only chosen of a required item.
-        capacity: The most that the chosen versions may weigh together.
-        required: The items of which a version has to be chosen, if one of them fits. Together they may exceed the
-            capacity: then the lightest of each is chosen, and nothing else.
+    `weights` and `values` are those of each item's versions, not negative. A version without value is only chosen of a
+    `required` item, of which a version has to be chosen if one of them fits. Together, those may exceed the capacity:
+    then the lightest of each is chosen, and nothing else.
     """
     many = len(weights) > EXACT_ITEMS
     # Looked up for every item, and a caller may have a list of as many.
@@ -400,14 +381,10 @@ def choose_versions(
     greedy = take_steps(corners, capacity)
     chosen, value, bound = greedy.chosen, greedy.value, greedy.scaled_bound // greedy.unit
     if value < _enough(bound, many=many):
-        items = greedy.near if many else range(len(weights))
-        core = Core(weights, values, capacity, must, greedy, items)
-        bound = core.bound
-        better = core.search(value, _enough(bound, many=many), many=many)
-        if better is not None:
-            chosen, value = better
-        if core.is_complete:
-            bound = value
+        core = Core(weights, values, capacity, must, greedy, greedy.near if many else range(len(weights)))
+        bound = core.scaled_bound // core.unit
+        chosen, value = core.search(value, _enough(bound, many=many), many=many) or (chosen, value)
+        bound = value if core.is_complete else bound
     _lengthen(chosen, weights, values, capacity - sum([weights[i][k] for i, k in enumerate(chosen) if k >= 0]))
     return VersionChoice(chosen, value, bound)
 
@@ -415,17 +392,10 @@ def choose_versions(
 def choose_in_order(
     weights: Sequence[Sequence[int]], order: Sequence[int], capacity: int, required: Collection[int] = ()
 ) -> list[int]:
-    """Choose the heaviest version that still fits of each item, in the given order.
+    """Choose the heaviest version that still fits of each item, in the given order of all items.
 
-    Args:
-        weights: For each item the weights of its versions, not negative.
-        order: The indices of all items, the most important first.
-        capacity: The most that the chosen versions may weigh together.
-        required: The items that come before all others. Each leaves room for the lightest versions of the rest of them;
-            if those do not fit together, none is chosen.
-
-    Returns:
-        For each item the index of its version, or -1 for none.
+    The required ones come before all others. Each leaves room for the lightest versions of the rest of them; if those
+    do not fit together, none is chosen. Return for each item the index of its version, or -1 for none.
     """
     chosen = [-1] * len(weights)
     must = frozenset(required)
@@ -440,7 +410,7 @@ def choose_in_order(
 
 
 def _enough(bound: int, *, many: bool) -> int:
-    return -(-bound * _ENOUGH // 1000) if many else bound
+    return -(-bound * 999 // 1000) if many else bound
 
 
 def _lengthen(chosen: list[int], weights: Sequence[Sequence[int]], values: Sequence[Sequence[int]], slack: int) -> None:

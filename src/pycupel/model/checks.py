@@ -316,7 +316,7 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
     return value
 
 
-def check_inner(what: str, strategy: object, base: type[object], error: _Error) -> None:
+def check_inner(what: str, strategy: object, base: Any, error: _Error) -> None:
     """Reject strategies whose `inner` ones are nested too deeply to be shown, compared or run."""
     # PY-08
     depth = 0

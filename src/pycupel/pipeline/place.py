@@ -71,12 +71,13 @@ def place_items(selection: Selection, strategy: OverflowStrategy, placer: Placer
             kept = truncate(tokens, len(pinned), limit)
         else:
             overflow = OverflowEvent(merged_tokens - limit, tuple(merged), budget)
+
     # Step 3: let the placer order the items.
-    positions = None
-    if selection.run.strategies.reads_positions:
+    def positions() -> list[int]:
         # Numbers that sort both as in the input: a pinned item comes after so many scoreable ones.
         before, order = ranking.classified.pinned_after, ranking.order
-        positions = [*(2 * count for count in before), *(2 * order[i] + 1 for i in chosen)]
+        return [*(2 * count for count in before), *(2 * order[i] + 1 for i in chosen)]
+
     among = None if len(kept) == len(merged) else kept
     placed = place_by_index(placer, make_lineup((merged, merged_scores, positions)), among)
     return _placement((merged, merged_scores, tokens, kept, placed, overflow))

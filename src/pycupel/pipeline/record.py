@@ -25,7 +25,6 @@ from pycupel.pipeline.classify import Classified
 from pycupel.pipeline.explain import SCORE, SLICE
 from pycupel.pipeline.place import Placement
 from pycupel.pipeline.slice import Sliced
-from pycupel.placers import reads_positions
 from pycupel.protocols import Placer, Scorer, Slicer
 from pycupel.scorers._base import ScorerTraits, Shares, parts_of, scorer_notes, traits_of
 from pycupel.text import quantity
@@ -71,11 +70,6 @@ class Strategies:
     def __post_init__(self) -> None:
         self.has_custom_scorer = not _is_built_in(self.scorer)
         self.has_custom_slicer = not _is_built_in(self.slicer)
-
-    @cached_property
-    def reads_positions(self) -> bool:
-        """Whether the placer needs to know the order of the input."""
-        return reads_positions(self.placer)
 
     @cached_property
     def traits(self) -> ScorerTraits:

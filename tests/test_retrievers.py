@@ -210,7 +210,7 @@ def test_other_mistakes_in_documents_name_the_item() -> None:
         select([{"text": "a", "score": "high"}], 100)
     with pytest.raises(DocumentError, match=r"^items\[1\]: tokens: must be an integer, not 'many'"):
         select(["a", {"content": "a", "tokens": "many"}], 100)
-    with pytest.raises(TypeError, match="tokens must be an int"):
+    with pytest.raises(TypeError, match=r"^items\[0\]: tokens must be an int"):
         select([{"text": "a", "tokens": "many"}], 100)
     with pytest.raises(DocumentError, match=r"^items\[1\]: pinned: must be true or false, not 1"):
         select(["a", {"text": "a", "pinned": 1}], 100)

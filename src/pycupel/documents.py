@@ -16,10 +16,8 @@ from pycupel.model.checks import argument_of, as_float, wrong_type
 from pycupel.scorers.fields import hint_range, rescaled
 from pycupel.scorers.fusing import finite_hints, fused_hints, scales_note
 from pycupel.text import describe, number_text
-from pycupel.values import sealed
 
 _TEXTS = ("page_content", "content", "text")
-_ANY_TEXT = f"{', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 _KEYS = ("key", "uri", "id")
 _PAIR = 2
 # What a dict has besides its content if it is a document, and if it is an item as JSON writes it; it may be both.
@@ -30,19 +28,13 @@ _OF_ITEMS = frozenset(
 )
 
 
-@sealed
 @dataclass(frozen=True, slots=True)
 class DocumentItem:
-    """A document as an item."""
+    """A document as an item, with its index in the caller's list. All versions of one document have the same key."""
 
     index: int
-    """Its index in the caller's list."""
-
     item: ContextItem
-    """The item."""
-
     key: str
-    """The same for all versions of one document."""
 
 
 class _Document(NamedTuple):
@@ -90,15 +82,10 @@ def _with_fields(row: dict[str, Any], where: str, count: Callable[[str], int]) -
         raise
     if document is None:
         return item
-    score = document.future_relevance_hint
-    return replace(
-        item,
-        kind=document.kind,
-        source=document.source,
-        metadata=document.metadata,
-        timestamp=document.timestamp,
-        future_relevance_hint=item.future_relevance_hint if score is None else score,
-    )
+    hint = document.future_relevance_hint
+    names = ("pinned", "priority", "tags", "original_tokens")
+    given = {name: getattr(item, name) for name in names}
+    return replace(document, **given, future_relevance_hint=item.future_relevance_hint if hint is None else hint)
 
 
 def read_documents(documents: Sequence[Any], count: Callable[[str], int]) -> tuple[list[DocumentItem], tuple[str, ...]]:
@@ -186,7 +173,7 @@ def _read(document: Any, where: str) -> _Document:
 
 
 def _without_text(document: Any, where: str) -> InvalidArgumentError:
-    message = f"{where} has no text: {_ANY_TEXT} must be a string, in {describe(document)}"
+    message = f"{where} has no text: page_content, content or text must be a string, in {describe(document)}"
     if isinstance(document, tuple | list) and len(document) == _PAIR:  # pyright: ignore[reportUnknownArgumentType]
         # Only the caller knows whether the number is a score or a distance.
         message = (
@@ -219,11 +206,8 @@ def _key(value: Any, where: str) -> str:
     try:
         return "" if value is None else str(value).strip()
     except Exception as error:
-        raise InvalidArgumentError(
-            f"{where} has an id that cannot be converted to a string: {describe(value)}",
-            argument=argument_of(where),
-            value=value,
-        ) from error
+        message = f"{where} has an id that cannot be converted to a string: {describe(value)}"
+        raise InvalidArgumentError(message, argument=argument_of(where), value=value) from error
 
 
 def _number(value: Any, where: str) -> float | None:
@@ -256,6 +240,9 @@ def _item(document: _Document, where: str, count: Callable[[str], int]) -> Conte
             future_relevance_hint=document.score,
             metadata=metadata,
         )
+    except TypeError as error:
+        error.args = (f"{where}: {error}",)
+        raise
     except CupelError as error:
         error.where = where
         raise

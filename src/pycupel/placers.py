@@ -198,7 +198,6 @@ class FramedPlacer(IndexedPlacer):
                 raise InvalidArgumentError(message, argument="last", value=kind)
 
     def _place_indices(self, lineup: Lineup, /) -> list[int]:
-        """Put the first ones, then the rest as the inner placer says, then the last ones."""
         items = lineup.items
         first, others = _picked(self.first, items, range(len(items)))
         last, rest = _picked(self.last, items, others)

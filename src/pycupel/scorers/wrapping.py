@@ -28,7 +28,7 @@ class CompositeScorer(WrappingScorer):
     entries: tuple[tuple[Scorer, float], ...]
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
 
-    _normalized: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _shares: tuple[float, ...] = field(init=False, repr=False, compare=False)
     _batches: tuple[tuple[Scorer, Batch], ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
@@ -46,7 +46,7 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
-        hold(self, _normalized=tuple(weight / total_weight for _, weight in checked))
+        hold(self, _shares=tuple([weight / total_weight for _, weight in checked]))
         self._hold(checked)
         check_nesting(self, "entries", self.children)
 
@@ -59,13 +59,7 @@ class CompositeScorer(WrappingScorer):
         """Return the inner scorers."""
         return tuple([scorer for scorer, _ in self.entries])
 
-    @property
-    def _shares(self) -> Sequence[float]:
-        """The share of each child in the score."""
-        return self._normalized
-
     def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
-        """Copy the scorer with other inner scorers, in the same order."""
         new = copy(self)
         new._hold(zip(children, [weight for _, weight in self.entries], strict=True))
         return new
@@ -73,7 +67,7 @@ class CompositeScorer(WrappingScorer):
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the weighted average of the scores of one item."""
         result = 0.0
-        for (scorer, _), weight in zip(self.entries, self._normalized, strict=True):
+        for (scorer, _), weight in zip(self.entries, self._shares, strict=True):
             result += score_one(scorer, item, all_items) * weight
         return result
 
@@ -85,7 +79,6 @@ class CompositeScorer(WrappingScorer):
         return combined(self, items, {})
 
     def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
-        """Return the scores of each child, and add those of every scorer inside to `known`, by id."""
         if known or not self._batches:
             return WrappingScorer._score_columns(self, items, known)
         for scorer, batch in self._batches:
@@ -93,8 +86,7 @@ class CompositeScorer(WrappingScorer):
         return list(known.values())
 
     def _combine(self, columns: list[list[float]]) -> list[float]:
-        """Average the columns by weight."""
-        return weighted_sum(columns, self._normalized)
+        return weighted_sum(columns, self._shares)
 
 
 @sealed
@@ -133,7 +125,6 @@ class ScaledScorer(WrappingScorer):
         return self._combine([score_all(self.inner, items)])
 
     def _combine(self, columns: list[list[float]]) -> list[float]:
-        """Scale the only column."""
         return min_max(columns[0])
 
 
@@ -169,7 +160,6 @@ class BoostedScorer(WrappingScorer):  # CS-03
         return [1.0] + [0.0] * len(self.boosts)
 
     def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
-        """Copy the scorer with other inner scorers, in the same order."""
         new = copy(self)
         hold(new, inner=children[0], boosts=children[1:])
         return new
@@ -186,5 +176,4 @@ class BoostedScorer(WrappingScorer):  # CS-03
         return combined(self, items, {})
 
     def _combine(self, columns: list[list[float]]) -> list[float]:
-        """Multiply the columns."""
         return product(columns)

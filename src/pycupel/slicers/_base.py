@@ -212,7 +212,6 @@ class DelegatingSlicer(IndexedSlicer):
         )
 
     def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:
-        """Report unmet count requirements of the engine for kinds without candidates."""
         return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
 
 

@@ -75,7 +75,6 @@ class CountingSlicer(DelegatingSlicer):
         """Order the selected indices as caps are applied: the first ones stay."""
 
     def _own_constraints(self) -> list[QuotaConstraint]:
-        """Return the limits of the entries."""
         mode = QuotaConstraintMode.COUNT
         return [
             QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count, self.by) for entry in self.entries
@@ -84,7 +83,6 @@ class CountingSlicer(DelegatingSlicer):
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             unmet = tuple(self._shortfall(entry, 0) for entry in self._requirements().values())
             return IndexSlice([], unmet + self._offer((), items, scores, budget).slice().shortfalls)
@@ -138,7 +136,6 @@ class CountingSlicer(DelegatingSlicer):
         return outcome
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """Return the notes of the inner slicer."""
         return self._offer_rest(self._commit(items, scores).selected, items, scores, budget).notes()
 
     def _advice(
@@ -289,11 +286,9 @@ class CountQuotaSlice(CountingSlicer):
         check_slicer_nesting(self)
 
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """Sort as `cap_order` says."""
         return descending(scores, selected) if self.cap_order == "score" else selected
 
     def _for_group(self, key: Key) -> IndexedSlicer:
-        """Return this slicer with only the entries of one group."""
         # The constructor of a subclass may differ.
         if type(self) is not CountQuotaSlice:
             return self
@@ -356,13 +351,11 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         return self.knapsack
 
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
-        """Sort by score, descending."""
         # The sort is stable on the knapsack's own order, descending by index, so of equal scores the later comes first
         # (CK-02).
         return descending(scores, selected)
 
     def _for_group(self, key: Key) -> IndexedSlicer:
-        """Return this slicer with only the entries of one group."""
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
         return CountConstrainedKnapsackSlice(self._entries.only(key), self.knapsack, self.scarcity, by=self.by)

@@ -92,7 +92,6 @@ class MinScoreSlice(DelegatingSlicer):
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Let the inner slicer select among the items that score high enough."""
         outcome = self._offer(self._kept(scores), items, scores, budget).slice()
         low = [
             (i, ScoredTooLow(score, self.min_score)) for i, score in enumerate(scores) if not score >= self.min_score
@@ -100,17 +99,14 @@ class MinScoreSlice(DelegatingSlicer):
         return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
     def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        """The notes of the inner slicer about the items that it was given."""
         return self._offer(self._kept(scores), items, scores, budget).notes()
 
     def _advice(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
     ) -> Iterable[str]:
-        """The notes of the inner slicer about the items that it was given."""
         return self._offer(self._kept(scores), items, scores, budget).advice(is_selected)
 
     def _for_group(self, key: str | None) -> IndexedSlicer:
-        """Return this slicer with only the inner slicer's entries of one kind."""
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
     def _kept(self, scores: Sequence[float]) -> list[int]:

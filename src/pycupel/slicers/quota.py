@@ -224,14 +224,12 @@ class QuotaSlice(DelegatingSlicer):
         return text.removesuffix(implied) + ")" if self.redistribute == redistributes(self) else text
 
     def _own_constraints(self) -> list[QuotaConstraint]:
-        """Return the limits of the entries."""
         mode = QuotaConstraintMode.PERCENTAGE
         return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap, self.by) for entry in self.entries]
 
     def _slice_indices(
         self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
     ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
         if not items or budget.target_tokens <= 0:
             return self._offer((), items, scores, budget).slice()
         shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
@@ -371,7 +369,6 @@ class QuotaSlice(DelegatingSlicer):
             )
 
     def _for_group(self, key: Key) -> IndexedSlicer:
-        """Return this slicer with only the entries of one group inside it."""
         inner = restricted(self.inner, key)
         if inner is self.inner or type(self) is not QuotaSlice:
             return self

@@ -30,7 +30,7 @@ from pycupel import (
 )
 from pycupel.diagnostics import BudgetExceeded, Deduplicated, InclusionReason, NegativeTokens, PinnedOverride
 from pycupel.pipeline import Ranking, Selection
-from pycupel.slicers._base import IndexedSlicer
+from pycupel.slicers._base import IndexedSlicer, Offer
 from tests.strategies import NOW
 
 
@@ -202,9 +202,9 @@ class Noting(KnapsackSlice):
 
     asked: ClassVar[list[str]]
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, offer: Offer) -> dict[int, str]:
         self.asked.append("notes")
-        return dict.fromkeys(range(len(items)), "my own rule")
+        return dict.fromkeys(range(len(offer.items)), "my own rule")
 
 
 @pytest.fixture

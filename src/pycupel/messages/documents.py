@@ -18,7 +18,14 @@ from pycupel.pipeline import Pipeline, Selection
 from pycupel.pipeline.notes import IGNORED_QUERY, ranking_notes
 from pycupel.protocols import Scorer, Slicer
 from pycupel.scorers._base import bind_query, score_all, score_one
-from pycupel.slicers._base import IndexedSlicer, IndexSlice, exclusion_notes, quota_constraints_of, slice_by_index
+from pycupel.slicers._base import (
+    IndexedSlicer,
+    IndexSlice,
+    Offer,
+    exclusion_notes,
+    quota_constraints_of,
+    slice_by_index,
+)
 
 _NO_DOCUMENTS = "the query was ignored: it ranks only documents, and none were passed"
 # What items of a report have in their metadata, so that no pipeline is asked about other budgets.
@@ -138,10 +145,9 @@ class DocumentsSlice(IndexedSlicer):
         self.units = units
         self.staying = staying
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
         """Return the units that stay, and the documents that fit beside them."""
+        items, scores, budget = offer
         order = descending(scores)
         outcome = IndexSlice(order)
         if self.inner is not None:
@@ -156,10 +162,10 @@ class DocumentsSlice(IndexedSlicer):
                 room -= items[i].tokens
         return outcome._replace(selected=sorted(selected))
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, offer: Offer) -> dict[int, str]:
         """Return the notes of the inner slicer, or else why small old messages are not kept one by one."""
-        inner = {} if self.inner is None else exclusion_notes(self.inner, items, scores, budget)
-        return {i: inner.get(i, _CUT_NOTE) for i in range(len(items))}
+        inner = {} if self.inner is None else exclusion_notes(self.inner, offer)
+        return {i: inner.get(i, _CUT_NOTE) for i in range(len(offer.items))}
 
 
 class Choice(NamedTuple):

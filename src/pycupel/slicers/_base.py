@@ -27,6 +27,17 @@ if TYPE_CHECKING:
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
 
+class Offer(NamedTuple):
+    """What a slicer selects from."""
+
+    items: Sequence[ContextItem]
+    scores: Sequence[float]
+    budget: ContextBudget
+
+
+make_offer = maker(Offer)
+
+
 class IndexSlice(NamedTuple):
     """A `SliceOutcome` with indices instead of items. `selected` is in the slicer's own order.
 
@@ -81,7 +92,7 @@ class IndexedSlicer(ABC):
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
         items, scores = split_scored(scored_items)
-        outcome = self._slice_indices(items, scores, budget)
+        outcome = self._slice_indices(Offer(items, scores, budget))
         return SliceOutcome(
             [items[i] for i in outcome.selected],
             outcome.shortfalls,
@@ -89,23 +100,15 @@ class IndexedSlicer(ABC):
         )
 
     @abstractmethod
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
-        """Return the selection as indices of `items`."""
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        """Return the selection as indices of the items."""
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, offer: Offer) -> dict[int, str]:  # noqa: ARG002 - most slicers have nothing to say
         """Return why items may be left out although there is room, by index. Called only for a report."""
         # ER-05: the reason alone would mislead.
         return {}
 
-    def _advice(
-        self,
-        items: Sequence[ContextItem],  # noqa: ARG002 - most slicers have nothing to say
-        scores: Sequence[float],  # noqa: ARG002
-        budget: ContextBudget,  # noqa: ARG002
-        is_selected: Sequence[int],  # noqa: ARG002
-    ) -> Iterable[str]:
+    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:  # noqa: ARG002 - as above
         """Return advisory notes about a selection. `is_selected` has a 1 for each item in it."""
         return ()
 
@@ -128,7 +131,7 @@ def slice_by_index(
     """
     method = _method(slicer.__class__)
     if method == "_slice_indices":
-        picked: IndexSlice = slicer._slice_indices(items, scores, budget)
+        picked: IndexSlice = slicer._slice_indices(make_offer((items, scores, budget)))
         return picked
     # A tuple, so that a custom slicer cannot change what the pipeline goes on with.
     scored = tuple(map(ScoredItem, items, scores))
@@ -150,9 +153,7 @@ class InnerOffer(NamedTuple):
 
     inner: Slicer
     indices: Sequence[int]
-    items: list[ContextItem]
-    scores: list[float]
-    budget: ContextBudget
+    offer: Offer
 
     def slice(self) -> IndexSlice:
         """Let the inner slicer select.
@@ -160,19 +161,17 @@ class InnerOffer(NamedTuple):
         With nothing to select, a built-in slicer may still have shortfalls to report; a custom one is not called
         (CQ-12).
         """
-        if (self.items and self.budget.target_tokens > 0) or isinstance(self.inner, IndexedSlicer):
-            return slice_by_index(self.inner, self.items, self.scores, self.budget).at(self.indices)
+        if (self.indices and self.offer.budget.target_tokens > 0) or isinstance(self.inner, IndexedSlicer):
+            return slice_by_index(self.inner, *self.offer).at(self.indices)
         return IndexSlice([])
 
     def notes(self) -> dict[int, str]:
         """Return why the inner slicer may leave out items although there is room, by index."""
-        notes = exclusion_notes(self.inner, self.items, self.scores, self.budget)
-        return {self.indices[i]: note for i, note in notes.items()}
+        return {self.indices[i]: note for i, note in exclusion_notes(self.inner, self.offer).items()}
 
     def advice(self, is_selected: Sequence[int]) -> Iterable[str]:
         """Return the inner slicer's notes about a selection."""
-        selected = [is_selected[i] for i in self.indices]
-        return advice_of(self.inner, self.items, self.scores, self.budget, selected)
+        return advice_of(self.inner, self.offer, [is_selected[i] for i in self.indices])
 
 
 class DelegatingSlicer(IndexedSlicer):
@@ -195,21 +194,12 @@ class DelegatingSlicer(IndexedSlicer):
         return ()
 
     def _offer(
-        self,
-        indices: Sequence[int],
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        budget: ContextBudget,
-        engine: Slicer | None = None,
+        self, indices: Sequence[int], offer: Offer, budget: ContextBudget, engine: Slicer | None = None
     ) -> InnerOffer:
-        """InnerOffer some of the items to the engine, or to the one given."""
-        return InnerOffer(
-            self.engine if engine is None else engine,
-            indices,
-            [items[i] for i in indices],
-            [scores[i] for i in indices],
-            budget,
-        )
+        """Offer some of the items to the engine, or to the one given."""
+        items, scores, _ = offer
+        part = Offer([items[i] for i in indices], [scores[i] for i in indices], budget)
+        return InnerOffer(self.engine if engine is None else engine, indices, part)
 
     def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:
         return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
@@ -225,22 +215,14 @@ def has_notes(slicer: Slicer) -> bool:
     return isinstance(slicer, IndexedSlicer) and slicer.__class__._notes is not IndexedSlicer._notes
 
 
-def exclusion_notes(
-    slicer: Slicer, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget
-) -> dict[int, str]:
+def exclusion_notes(slicer: Slicer, offer: Offer) -> dict[int, str]:
     """Return why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
-    return slicer._notes(items, scores, budget) if isinstance(slicer, IndexedSlicer) else {}
+    return slicer._notes(offer) if isinstance(slicer, IndexedSlicer) else {}
 
 
-def advice_of(
-    slicer: Slicer,
-    items: Sequence[ContextItem],
-    scores: Sequence[float],
-    budget: ContextBudget,
-    is_selected: Sequence[int],
-) -> Iterable[str]:
+def advice_of(slicer: Slicer, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:
     """Return advisory notes about a selection; none for a custom slicer."""
-    return slicer._advice(items, scores, budget, is_selected) if isinstance(slicer, IndexedSlicer) else ()
+    return slicer._advice(offer, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 
 
 def restricted(inner: Slicer, key: str | None) -> Slicer:

@@ -29,6 +29,7 @@ from pycupel.slicers._base import (
     IndexedSlicer,
     IndexSlice,
     InnerOffer,
+    Offer,
     check_slicer_nesting,
     quota_constraints_of,
     restricted,
@@ -80,19 +81,18 @@ class CountingSlicer(DelegatingSlicer):
             QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count, self.by) for entry in self.entries
         ]
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             unmet = tuple(self._shortfall(entry, 0) for entry in self._requirements().values())
-            return IndexSlice([], unmet + self._offer((), items, scores, budget).slice().shortfalls)
-        committed = self._commit(items, scores)
+            return IndexSlice([], unmet + self._offer((), offer, budget).slice().shortfalls)
+        committed = self._commit(offer)
         shortfalls = [self._scarce(entry, satisfied) for entry, satisfied in committed.short]
         if isinstance(self.engine, VersionSlice):
             # Required items may be shortened, too.
-            inner = self.engine.slice_required(items, scores, budget, committed.selected)
+            inner = self.engine.slice_required(offer, committed.selected)
         else:
-            inner = self._offer_rest(committed.selected, items, scores, budget).slice()
+            inner = self._offer_rest(committed.selected, offer).slice()
         taken = set(committed.selected)
         counts = dict(committed.counts)
         walk = self._cap_walk([i for i in inner.selected if i not in taken], scores)
@@ -101,21 +101,15 @@ class CountingSlicer(DelegatingSlicer):
         versions = {i: inner.versions[i] for i in selected if i in inner.versions}
         outcome = IndexSlice(selected, (*shortfalls, *inner.shortfalls), (*capped, *inner.cap_excluded), versions)
         if capped and self.by != "kind" and not quota_constraints_of(self.engine):
-            outcome = self._refilled(outcome, items, scores, budget, counts)
+            outcome = self._refilled(outcome, offer, counts)
         return outcome._replace(notes=inner.notes)
 
-    def _refilled(
-        self,
-        outcome: IndexSlice,
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        budget: ContextBudget,
-        counts: dict[Key, int],
-    ) -> IndexSlice:
+    def _refilled(self, outcome: IndexSlice, offer: Offer, counts: dict[Key, int]) -> IndexSlice:
         """Offer what caps left free to the groups that have not reached theirs, as long as caps remove something.
 
         The specification leaves it empty, for kinds. If the inner slicer has quotas, only it knows what they leave.
         """
+        items, scores, budget = offer
         keys = keys_of(items, self.by)
         # Random inputs take up to five. Without a bound, sizes can be chosen so that each round closes one group only.
         for _ in range(_REFILLS):
@@ -124,7 +118,7 @@ class CountingSlicer(DelegatingSlicer):
             rest = [i for i in left if not self._is_full(keys[i], counts)]
             _, closed = self._enforce_caps([i for i in left if self._is_full(keys[i], counts)], items, counts)
             free = max(0, budget.target_tokens - outcome.tokens(items))
-            inner = self._offer(rest, items, scores, ContextBudget(budget.max_tokens, free)).slice()
+            inner = self._offer(rest, offer, ContextBudget(budget.max_tokens, free)).slice()
             kept, capped = self._enforce_caps(self._cap_walk(inner.selected, scores), items, counts)
             outcome = outcome._replace(
                 selected=outcome.selected + kept,
@@ -135,18 +129,16 @@ class CountingSlicer(DelegatingSlicer):
                 break
         return outcome
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        return self._offer_rest(self._commit(items, scores).selected, items, scores, budget).notes()
+    def _notes(self, offer: Offer) -> dict[int, str]:
+        return self._offer_rest(self._commit(offer).selected, offer).notes()
 
-    def _advice(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
-    ) -> Iterator[str]:
+    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
-        keys = keys_of(items, self.by)
+        keys = keys_of(offer.items, self.by)
         if self.entries:
-            yield from groups_notes(self, items)
+            yield from groups_notes(self, offer.items)
         counts = Counter(compress(keys, is_selected))
-        rest = self._offer_rest(self._commit(items, scores).selected, items, scores, budget)
+        rest = self._offer_rest(self._commit(offer).selected, offer)
         # If a cap or a requirement may have changed the selection, the inner slicer's notes would be wrong.
         caps = {key: entry.cap_count for key in keys if (entry := self._entries.of(key)) is not None}
         is_capped = any(counts[key] >= cap for key, cap in caps.items())
@@ -158,27 +150,22 @@ class CountingSlicer(DelegatingSlicer):
         absent = [entry for key, entry in self._requirements().items() if key not in present]
         return (*(self._scarce(entry, 0) for entry in absent), *DelegatingSlicer._judge_absent(self, present))
 
-    def _offer_rest(
-        self,
-        committed: Sequence[int],
-        items: Sequence[ContextItem],
-        scores: Sequence[float],
-        budget: ContextBudget,
-    ) -> InnerOffer:
-        """InnerOffer what the requirements leave: the other items, and the rest of the budget."""
+    def _offer_rest(self, committed: Sequence[int], offer: Offer) -> InnerOffer:
+        """Offer what the requirements leave: the other items, and the rest of the budget."""
+        items, _, budget = offer
         taken = set(committed)
         left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
         rest = [i for i in range(len(items)) if i not in taken]
-        return self._offer(rest, items, scores, ContextBudget(budget.max_tokens, min(left, budget.max_tokens)))
+        return self._offer(rest, offer, ContextBudget(budget.max_tokens, min(left, budget.max_tokens)))
 
     def _requirements(self) -> dict[Key, CountQuotaEntry]:
         return {key: entry for key, entry in self._entries.by_key.items() if entry.require_count > 0}
 
-    def _commit(self, items: Sequence[ContextItem], scores: Sequence[float]) -> _Committed:
+    def _commit(self, offer: Offer) -> _Committed:
         """Take the best candidates of each entry, in order."""
         committed = _Committed([], {}, [])
         requirements = self._requirements()
-        partitions = partition(keys_of(items, self.by), descending(scores)) if requirements else {}
+        partitions = partition(keys_of(offer.items, self.by), descending(offer.scores)) if requirements else {}
         for key, entry in requirements.items():
             best = partitions.get(key, [])[: entry.require_count]
             committed.selected.extend(best)

@@ -10,7 +10,6 @@ from pycupel.diagnostics import ScoredTooLow
 from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import best_fitting, by_density, descending, fill
 from pycupel.kernels.scores import SortedSums
-from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import BOOLEAN, POSITIVE, number, rule
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
@@ -18,6 +17,8 @@ from pycupel.slicers._base import (
     DelegatingSlicer,
     IndexedSlicer,
     IndexSlice,
+    InnerOffer,
+    Offer,
     check_slicer_nesting,
     index_slice,
     restricted,
@@ -45,9 +46,8 @@ class GreedySlice(IndexedSlicer):
 
     __repr__ = brief_repr
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -89,28 +89,27 @@ class MinScoreSlice(DelegatingSlicer):
         """Whether the inner slicer allows the search for a minimum budget."""
         return bool(getattr(self.inner, "supports_min_budget", True))
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
-        outcome = self._offer(self._kept(scores), items, scores, budget).slice()
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        outcome = self._kept(offer).slice()
         low = [
-            (i, ScoredTooLow(score, self.min_score)) for i, score in enumerate(scores) if not score >= self.min_score
+            (i, ScoredTooLow(score, self.min_score))
+            for i, score in enumerate(offer.scores)
+            if not score >= self.min_score
         ]
         return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
-        return self._offer(self._kept(scores), items, scores, budget).notes()
+    def _notes(self, offer: Offer) -> dict[int, str]:
+        return self._kept(offer).notes()
 
-    def _advice(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
-    ) -> Iterable[str]:
-        return self._offer(self._kept(scores), items, scores, budget).advice(is_selected)
+    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:
+        return self._kept(offer).advice(is_selected)
 
     def _for_group(self, key: str | None) -> IndexedSlicer:
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
-    def _kept(self, scores: Sequence[float]) -> list[int]:
-        return [i for i, score in enumerate(scores) if score >= self.min_score]
+    def _kept(self, offer: Offer) -> InnerOffer:
+        kept = [i for i, score in enumerate(offer.scores) if score >= self.min_score]
+        return self._offer(kept, offer, offer.budget)
 
 
 # Up to this size, walking through the selection for each batch is faster.
@@ -142,9 +141,8 @@ class StreamSlice(IndexedSlicer):
     def __post_init__(self) -> None:
         check_fields(self, SlicerConfigError)
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -165,12 +163,12 @@ class StreamSlice(IndexedSlicer):
                 break
         return IndexSlice(selected)
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, offer: Offer) -> dict[int, str]:
         """Note items without tokens, which are left out only if the stream ended before them."""
-        if self.replace or budget.target_tokens <= 0:
+        if self.replace or offer.budget.target_tokens <= 0:
             return {}
         note = "the stream ended when an earlier batch had filled the budget"
-        return {i: note for i, item in enumerate(items) if item.tokens == 0}
+        return {i: note for i, item in enumerate(offer.items) if item.tokens == 0}
 
 
 def _compete(batches: Sequence[list[int]], ranked: Sequence[int], tokens: Sequence[int], target: int) -> list[int]:

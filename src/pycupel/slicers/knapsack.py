@@ -11,9 +11,9 @@ from pycupel.errors import SlicerConfigError, TableTooLargeError
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.kernels.order import descending, fill
 from pycupel.kernels.versions import choose_in_order, choose_versions
-from pycupel.model import ContextBudget, ContextItem
+from pycupel.model import ContextItem
 from pycupel.model.checks import BOOLEAN, POSITIVE, or_none
-from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, index_slice
+from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, Offer, index_slice
 from pycupel.text import number_text
 from pycupel.values import check_fields, record_repr, sealed
 
@@ -58,9 +58,8 @@ class KnapsackSlice(IndexedSlicer):
     def __post_init__(self) -> None:
         check_fields(self, SlicerConfigError)
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
         tokens = [item.tokens for item in items]
@@ -81,30 +80,26 @@ class KnapsackSlice(IndexedSlicer):
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
         return index_slice((selected, (), (), NO_VERSIONS, ()))
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:  # noqa: ARG002
+    def _notes(self, offer: Offer) -> dict[int, str]:
         """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {number_text(self.bucket_size)}"
-        values = _integer_values(scores)
         return {
             i: worthless if value == 0 else rounded
-            for i, value in enumerate(values)
-            if value == 0 or (self.bucket_size > 1 and items[i].tokens > 0)
+            for i, value in enumerate(_integer_values(offer.scores))
+            if value == 0 or (self.bucket_size > 1 and offer.items[i].tokens > 0)
         }
 
-    def _advice(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, is_selected: Sequence[int]
-    ) -> Iterator[str]:
+    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
         """Note why nothing was selected, although something fits."""
-        target = budget.target_tokens
-        fitting = [i for i, item in enumerate(items) if 0 < item.tokens <= target]
+        target = offer.budget.target_tokens
+        fitting = [i for i, item in enumerate(offer.items) if 0 < item.tokens <= target]
         if not fitting or any(is_selected[i] for i in fitting):
             return
-        if any(_integer_values([scores[i] for i in fitting])):
+        if any(_integer_values([offer.scores[i] for i in fitting])):
             yield (
                 f"nothing fits into {number_text(target)} tokens if tokens are counted in buckets of "
-                f"{number_text(self.bucket_size)}; "
-                "use KnapsackSlice(bucket_size=1)"
+                f"{number_text(self.bucket_size)}; use KnapsackSlice(bucket_size=1)"
             )
         else:
             yield (
@@ -173,18 +168,12 @@ class VersionSlice(IndexedSlicer):
         self.by_id = by_id
         self.by_score = by_score
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
-        if not items or budget.target_tokens <= 0:
-            return IndexSlice([])
-        return self.slice_required(items, scores, budget, ())
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        return self.slice_required(offer, ()) if offer.items and offer.budget.target_tokens > 0 else IndexSlice([])
 
-    def slice_required(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, required: Sequence[int]
-    ) -> IndexSlice:
+    def slice_required(self, offer: Offer, required: Sequence[int]) -> IndexSlice:
         """Return the selection, with versions of the required items, even if they do not fit."""
-        capacity = budget.target_tokens
+        items, scores, capacity = offer.items, offer.scores, offer.budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:
             return IndexSlice(list(range(len(items))))
         known = [self.by_id.get(id(item), _WHOLE) for item in items]

@@ -27,6 +27,7 @@ from pycupel.slicers._base import (
     IndexedSlicer,
     IndexSlice,
     InnerOffer,
+    Offer,
     check_slicer_nesting,
     restricted,
 )
@@ -227,19 +228,18 @@ class QuotaSlice(DelegatingSlicer):
         mode = QuotaConstraintMode.PERCENTAGE
         return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap, self.by) for entry in self.entries]
 
-    def _slice_indices(
-        self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget, /
-    ) -> IndexSlice:
+    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+        items, _, budget = offer
         if not items or budget.target_tokens <= 0:
-            return self._offer((), items, scores, budget).slice()
+            return self._offer((), offer, budget).slice()
         shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
-        outcomes = {key: self._offer_share(key, share, items, scores).slice() for key, share in shares.items()}
+        outcomes = {key: self._offer_share(key, share, offer).slice() for key, share in shares.items()}
         used = {key: outcome.tokens(items) for key, outcome in outcomes.items()} if self.redistribute else {}
         rest = budget.target_tokens - sum(used.values())
         for key, tokens in used.items():
             larger = shares[key]._replace(tokens=min(shares[key].cap, tokens + rest))
             if larger.tokens > shares[key].tokens:
-                outcomes[key] = self._offer_share(key, larger, items, scores).slice()
+                outcomes[key] = self._offer_share(key, larger, offer).slice()
                 rest += tokens - outcomes[key].tokens(items)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
@@ -283,15 +283,14 @@ class QuotaSlice(DelegatingSlicer):
             limits[key] = min(require.get(key, 0) + proportional, limit), limit
         return limits
 
-    def _offer_share(
-        self, key: Key, share: _Share, items: Sequence[ContextItem], scores: Sequence[float]
-    ) -> InnerOffer:
+    def _offer_share(self, key: Key, share: _Share, offer: Offer) -> InnerOffer:
         tokens = max(0, share.tokens)
         budget = ContextBudget(max(share.cap, tokens), tokens)
-        return self._offer(share.members, items, scores, budget, restricted(self.inner, key))
+        return self._offer(share.members, offer, budget, restricted(self.inner, key))
 
-    def _notes(self, items: Sequence[ContextItem], scores: Sequence[float], budget: ContextBudget) -> dict[int, str]:
+    def _notes(self, offer: Offer) -> dict[int, str]:
         """Note the share of the item's kind, and add the notes of the inner slicer."""
+        items, _, budget = offer
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
@@ -299,28 +298,23 @@ class QuotaSlice(DelegatingSlicer):
         for key, share in self._distribute(partition(keys), items, budget.target_tokens).items():
             value = group_label(self.by, items[share.members[0]], key)
             kind, entry = shortened(value), self._entries.of(key)
-            offer = self._offer_share(key, share, items, scores)
-            inner = offer.notes()
+            part = self._offer_share(key, share, offer)
+            inner = part.notes()
             text = f"the share of {noun} {kind} was {number_text(share.tokens)} tokens"
             if self.redistribute:
                 text = f"{noun} {kind} may use {number_text(share.cap)} tokens"
             elif entry is not None and share.tokens == share.cap < budget.target_tokens:
                 # The cap decided, so it can be named as the user wrote it.
-                whole, used = number_text(budget.target_tokens), number_text(offer.slice().tokens(items))
+                whole, used = number_text(budget.target_tokens), number_text(part.slice().tokens(items))
                 limit = f"{entry.cap:g}% of the {whole} tokens left by pinned items"
                 text = f"{limit} is {number_text(share.cap)}; {one_line(value)} has {used}"
             for i in share.members:
                 notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
 
-    def _advice(
-        self,
-        items: Sequence[ContextItem],
-        scores: Sequence[float],  # noqa: ARG002 - shares do not depend on them
-        budget: ContextBudget,
-        is_selected: Sequence[int],
-    ) -> Iterator[str]:
+    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
         """Note shares that are too small, required kinds without candidates, and fractions used as percentages."""
+        items, _, budget = offer
         small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]
         for entry, percent in small[:1]:
             yield (

@@ -200,10 +200,14 @@ def test_a_damaged_part_is_done_again(damage: Any, log: Path, tmp_path: Path) ->
         lambda data: data.replace(b'"swings": {}', b'"swings": []'),
         lambda data: data.replace(b'"first_error": null', b'"first_error": 5'),
         lambda data: data.replace(b'"part": {', b'"part": 5, "x": {'),
+        # The figures of the summary would be wrong.
+        lambda data: data.replace(b'"requests": 7', b'"requests": 6'),
+        lambda data: data.replace(b'"tokens": ', b'"tokens": 1'),
+        lambda data: b'{"swings": ' + b"[" * 500 + b"]" * 500 + b"}",
     ],
 )
 def test_a_damaged_tally_is_an_error_that_names_it(damage: Any, log: Path, tmp_path: Path) -> None:
-    """It was a traceback: a JSONDecodeError, a KeyError or a TypeError."""
+    """It was a traceback: a JSONDecodeError, a KeyError or a TypeError; and another number was another summary."""
     out = tmp_path / "out"
     run_batch([log], "rag", out, workers=1)
     whole = content_of(out)
@@ -217,6 +221,22 @@ def test_a_damaged_tally_is_an_error_that_names_it(damage: Any, log: Path, tmp_p
     tally.unlink()
     run_batch([log], "rag", out, workers=1, resume=True)
     assert content_of(out) == whole
+
+
+@pytest.mark.posix
+def test_a_pipe_is_an_error_that_says_what_to_do(log: Path, tmp_path: Path) -> None:
+    """It is read twice. It was "File or stream is not seekable", without its name."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # Opened for both, so that opening it for reading does not wait.
+    writer = os.open(pipe, os.O_RDWR)
+    try:
+        with pytest.raises(InvalidArgumentError, match=r"pipe can be read only once; write it to a file$") as caught:
+            run_batch([log, pipe], "rag", tmp_path / "out", workers=1)
+    finally:
+        os.close(writer)
+    assert caught.value.argument == "inputs"
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("manifest", [b"", b'{"complete": tr', b"\xff\xfe", b"[" * 100_000, b"null", b"5"])

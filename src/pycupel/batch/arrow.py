@@ -9,11 +9,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from pycupel.batch.request import RequestSelector, is_array, is_object
+from pycupel.batch.request import RequestSelector, is_array
 from pycupel.codecs.base import format_json, parse_json
 from pycupel.errors import DocumentError
 from pycupel.extras import load_extra
-from pycupel.fields import MESSAGE_KEYS
+from pycupel.fields import MESSAGE_KEYS, is_mapping
 from pycupel.model.checks import wrong_type
 from pycupel.pipeline import Policy, PresetName
 
@@ -116,7 +116,7 @@ def _plain(name: str, value: Any) -> Any:
             # The reader of requests reports it.
             return value
         # A system prompt is text unless it is a list of blocks: "12" is one, too.
-        return parsed if name != "system" or is_array(parsed) or is_object(parsed) else value
+        return parsed if name != "system" or is_array(parsed) or is_mapping(parsed) else value
     if name == "id" and not isinstance(value, (str, int, float)):
         # A time, a UUID or anything else: it is written in the row.
         return json.loads(json.dumps(value, default=str))
@@ -127,7 +127,7 @@ def _without_types(value: Any) -> Any:
     """Convert nested values: times become texts, and nulls are removed."""
     if isinstance(value, datetime):
         return value.isoformat()
-    if is_object(value):
+    if is_mapping(value):
         return {key: _without_types(each) for key, each in value.items() if each is not None}
     if is_array(value):
         return [_without_types(each) for each in value]

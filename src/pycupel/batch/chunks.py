@@ -21,7 +21,7 @@ from traceback import format_exc
 from typing import Any, NamedTuple
 
 from pycupel.batch import arrow
-from pycupel.batch.request import RequestSelector, Tally, error_row, messages_of
+from pycupel.batch.request import RequestSelector, Tally, messages_of
 from pycupel.codecs.base import parse_json
 from pycupel.codecs.json_values import decompressed, errors_naming, limited_lines
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
@@ -98,7 +98,8 @@ def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
             if lines is file:
                 # Read again in one go: joining thousands of lines would fragment memory.
                 lines.seek(start)
-            payload = lines.read(size) if lines is file else b"".join(held)
+                held = [lines.read(size)]
+            payload = b"".join(held)
             # The file may have grown since.
             yield first, payload, min(1.0, file.tell() / whole)
             first += payload.count(b"\n")
@@ -107,13 +108,12 @@ def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
 def process(chunk: Chunk, job: Job) -> ChunkResult:
     """Select every request of a chunk."""
     tally = Tally()
-    rows = _rows(chunk, job, tally)
     if job.to_parquet:
-        payload = arrow.to_parquet([*rows])
+        payload = arrow.to_parquet([*_rows(chunk, job, tally)])
     else:
         # A row is made here and cannot contain itself.
         encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-        payload = "".join([encode(row) + "\n" for row in rows]).encode("ascii")
+        payload = "".join([encode(row) + "\n" for row in _rows(chunk, job, tally)]).encode("ascii")
     # Adding it to an empty tally finds the slowest requests of the chunk.
     counted = Tally()
     counted.add(tally)
@@ -124,20 +124,13 @@ def _rows(chunk: Chunk, job: Job, tally: Tally) -> Iterator[dict[str, Any]]:
     """Make and count the row of each request, one by one, because many rows slow the garbage collector down."""
     selector = RequestSelector(job.policy)
     other = None if job.other is None else RequestSelector(job.other)
-    clock = perf_counter
     for location, request in _requests(chunk):
-        start = clock()
-        row = _row(selector, request)
-        tally.add_row(row, clock() - start, location)
+        start = perf_counter()
+        row = selector.row(request)
+        tally.add_row(row, perf_counter() - start, location)
         if other is not None:
-            tally.add_difference(row, _row(other, request), partial(_label, request))
+            tally.add_difference(row, other.row(request), partial(_label, request))
         yield row
-
-
-def _row(selector: RequestSelector, request: Any) -> dict[str, Any]:
-    if isinstance(request, DocumentError):
-        return error_row(None, selector.policy_hash, request)
-    return selector.row(request)
 
 
 def _requests(chunk: Chunk) -> Iterator[tuple[str, Any]]:
@@ -169,14 +162,13 @@ def _has_long_number(text: bytes) -> bool:
 
 def _read_again(line: bytes, location: str) -> Any:
     """Read with the standard library, which accepts more than orjson; if it does not, return the error."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(line)
-    except (ValueError, RecursionError):
-        try:
-            # With its end, the error of a truncated line would be on the next one.
-            return parse_json(line.rstrip())
-        except DocumentError as error:
-            return DocumentError(str(error), path=location)
+    try:
+        # With its end, the error of a truncated line would be on the next one.
+        return parse_json(line.rstrip())
+    except DocumentError as error:
+        return DocumentError(str(error), path=location)
 
 
 @cache
@@ -304,10 +296,8 @@ class _Pool:
         except (EOFError, OSError):
             pipe.close()
             if chunk is None:
-                raise _with_hint(
-                    "a worker process ended before it was ready",
-                    "Call run_batch below `if __name__ == '__main__':`, or pass workers=1.",
-                ) from None
+                hint = "Call run_batch below `if __name__ == '__main__':`, or pass workers=1."
+                raise _with_hint("a worker process ended before it was ready", hint) from None
             # A chunk that ends a second worker would end a third one, too.
             if chunk.number in self._lost:
                 raise _with_hint(

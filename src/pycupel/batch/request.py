@@ -16,7 +16,7 @@ from pycupel.codecs.base import TOO_DEEP, Context, check_depth, format_json, key
 from pycupel.diagnostics import BudgetExceeded, Deduplicated
 from pycupel.diagnostics.reasons import reason_name
 from pycupel.errors import CupelError, DocumentError
-from pycupel.fields import MESSAGE_KEYS
+from pycupel.fields import MESSAGE_KEYS, is_mapping
 from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import suggestion
 from pycupel.pipeline import Pipeline, Policy, PresetName, Selection
@@ -92,13 +92,13 @@ class RequestSelector:
         self._count: Callable[[str], int] | None = None
 
     def row(self, request: Any) -> dict[str, Any]:
-        """Make the row of a request."""
+        """Make the row of a request, or of the error of a line that cannot be read."""
         name = None
         try:
-            name = _checked_id(request) if is_object(request) else None
+            name = _checked_id(request) if is_mapping(request) else None
             return self._selected(name, _checked_request(request))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad request must not stop the others
-            return error_row(name, self.policy_hash, error)
+            return self._row(name, [], (), [], 0, 0, None, f"{type(error).__name__}: {error}")
 
     def _selected(self, name: Any, request: Mapping[str, Any]) -> dict[str, Any]:
         if request.get("items") is None:
@@ -110,7 +110,7 @@ class RequestSelector:
         shorter = {id(whole) for whole, _ in selection.shortened}
         shortened = [i for i in selected if id(items[i]) in shorter] if shorter else []
         tokens, window = selection.total_tokens, budget.max_tokens
-        return _row(name, self.policy_hash, selected, excluded.items(), shortened, tokens, window, counter)
+        return self._row(name, selected, excluded.items(), shortened, tokens, window, counter)
 
     def _items(self, rows: Any) -> tuple[list[ContextItem], str | None]:
         if not is_array(rows):
@@ -125,7 +125,7 @@ class RequestSelector:
         items: list[ContextItem] = []
         counter: str | None = None
         for i, row in enumerate(rows):
-            if is_object(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
+            if is_mapping(row) and row.get("tokens") is None and isinstance(row.get("content"), str):
                 if self._count is None:
                     from pycupel.tokens import get_counter  # noqa: PLC0415 - most items have their tokens
 
@@ -155,41 +155,35 @@ class RequestSelector:
         excluded = [(each.index, reason_name(each.reason)) for each in found.dropped]
         shortened = [each.index for each in found.shortened]
         tokens, counter = found.total_tokens, found.counter
-        return _row(name, self.policy_hash, [*found.kept], excluded, shortened, tokens, window, counter)
+        return self._row(name, [*found.kept], excluded, shortened, tokens, window, counter)
 
-
-def error_row(name: Any, policy: str | None, error: BaseException) -> dict[str, Any]:
-    """Make the row of a request that failed."""
-    return _row(name, policy, [], (), [], 0, 0, None, f"{type(error).__name__}: {error}")
-
-
-def _row(
-    name: Any,
-    policy: str | None,
-    selected: list[int],
-    excluded: Iterable[tuple[int, str]],
-    shortened: list[int],
-    tokens: int,
-    window: int,
-    counter: str | None,
-    error: str | None = None,
-) -> dict[str, Any]:
-    if tokens > _MAX_TOKENS:
-        raise OverflowError("tokens exceed 64 bits")
-    if tokens and not window:
-        # The share would be infinite, which JSON cannot represent.
-        raise OverflowError("tokens exceed a budget of 0")
-    return {
-        "id": name,
-        "selected": selected,
-        "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
-        "shortened": sorted(shortened),
-        "tokens": tokens,
-        "utilization": fraction(tokens, window),
-        "policy_hash": policy,
-        "counter": counter,
-        "error": error,
-    }
+    def _row(
+        self,
+        name: Any,
+        selected: list[int],
+        excluded: Iterable[tuple[int, str]],
+        shortened: list[int],
+        tokens: int,
+        window: int,
+        counter: str | None,
+        error: str | None = None,
+    ) -> dict[str, Any]:
+        if tokens > _MAX_TOKENS:
+            raise OverflowError("tokens exceed 64 bits")
+        if tokens and not window:
+            # The share would be infinite, which JSON cannot represent.
+            raise OverflowError("tokens exceed a budget of 0")
+        return {
+            "id": name,
+            "selected": selected,
+            "excluded": [{"index": i, "reason": reason} for i, reason in sorted(excluded)],
+            "shortened": sorted(shortened),
+            "tokens": tokens,
+            "utilization": fraction(tokens, window),
+            "policy_hash": self.policy_hash,
+            "counter": counter,
+            "error": error,
+        }
 
 
 def policy_hash(policy: Policy | PresetName) -> str | None:
@@ -204,12 +198,6 @@ def policy_hash(policy: Policy | PresetName) -> str | None:
 def policy_text(policy: Policy | PresetName) -> str:
     """Write a policy as in a file."""
     return format_json(policy_to_dict(policy))
-
-
-def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is a JSON object."""
-    # `isinstance` with an abstract class is slower, and this is called for every item.
-    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
@@ -242,7 +230,9 @@ def messages_of(request: Mapping[str, Any]) -> Any:
 
 
 def _checked_request(request: Any) -> Mapping[str, Any]:
-    if not is_object(request):
+    if isinstance(request, DocumentError):
+        raise request
+    if not is_mapping(request):
         raise DocumentError(f"a request must be an object, not {type(request).__name__}")
     # A key may be a misspelling of one that is missing. Other keys are the log's own.
     for key in request:
@@ -270,7 +260,7 @@ def _near_name(key: str) -> str | None:
 
 
 def _budget(value: Any) -> ContextBudget:
-    if not is_object(value):
+    if not is_mapping(value):
         return ContextBudget.of(value)
     budget: ContextBudget = _CONTEXT.attempt(BUDGET.read, value, "budget", [])
     return budget
@@ -367,7 +357,6 @@ class Tally:
 
     def saved(self) -> dict[str, Any]:
         """Return what a later run needs, as JSON."""
-        # `is_saved_tally` checks it.
         return {
             "counts": self.counts,
             "reasons": self.reasons,
@@ -393,20 +382,6 @@ class Tally:
             swings=tuple(ItemDifference(content, *pair) for content, pair in _most_swinging(self.swings, _MAX_LISTED)),
             first_error=self.first_error,
         )
-
-
-def is_saved_tally(saved: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a value is what `Tally.saved` returns, and not the rest of a damaged file."""
-    if not is_object(saved):
-        return False
-    counts = [saved.get(name) for name in ("counts", "reasons", "tenths")]
-    swings = saved.get("swings")
-    return (
-        all(is_object(each) and all(type(number) is int for number in each.values()) for each in counts)
-        and is_object(swings)
-        and all(is_array(each) and [*map(type, each)] == [int, int] for each in swings.values())
-        and isinstance(saved.get("first_error"), str | None)
-    )
 
 
 @sealed

@@ -7,8 +7,8 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from hashlib import sha256
 from itertools import islice
@@ -27,10 +27,11 @@ from pycupel.batch.chunks import (
     read_chunks,
     run_local,
 )
-from pycupel.batch.request import BatchSummary, Tally, is_object, is_saved_tally, policy_hash, policy_text
+from pycupel.batch.request import BatchSummary, Tally, policy_hash, policy_text
 from pycupel.codecs.json_values import MAX_LINE
 from pycupel.errors import CupelError, DocumentError, InvalidArgumentError
 from pycupel.extras import load_extra
+from pycupel.fields import is_mapping
 from pycupel.model.checks import (
     checked_bool,
     checked_callable,
@@ -114,56 +115,40 @@ def _write_rows(
     whole = Tally()
     for tally in done.values():
         whole.add(tally)
+    # How much of the input is read, and how much of that is in each part that is still to do. Parts end in any order.
+    read = share = 0.0
+    pending: dict[int, float] = {}
+    parts = 0
 
-    def tell(share: float) -> None:
+    def tell() -> None:
+        nonlocal share
+        # Sums of floats differ slightly from call to call, but progress must not go back.
+        share = max(share, read - sum(pending.values()))
         if progress is not None:
             progress(whole.counts["requests"], share)
 
-    remaining = _Remaining(chunks, done, tell)
+    def remaining() -> Iterator[Chunk]:
+        nonlocal parts, read
+        if done:
+            tell()
+        for parts, chunk in enumerate(chunks, 1):  # noqa: B007 - how many there were
+            size, read = chunk.share - read, chunk.share
+            if chunk.number in done:
+                tell()
+            else:
+                pending[chunk.number] = size
+                yield chunk
+
     # However this ends, workers end with it.
-    with closing(run(remaining)) as results:
+    with closing(run(remaining())) as results:
         for part in results:
             out.write(part)
             whole.add(part.tally)
-            remaining.finish(part.number)
-    summary = out.counted(remaining.parts, whole.slowest).summary()
-    out.finish(remaining.parts, summary)
+            del pending[part.number]
+            tell()
+    summary = out.counted(parts, whole.slowest).summary()
+    out.finish(parts, summary)
     return summary
-
-
-class _Remaining:
-    """The chunks that are still to do, and how much of the input is done.
-
-    Parts are done in any order, so progress is what has been read, without the pending chunks.
-    """
-
-    def __init__(self, chunks: Iterable[Chunk], done: Collection[int], tell: Callable[[float], object]) -> None:
-        self._chunks, self._done, self._tell = chunks, done, tell
-        self._read = self._share = 0.0
-        self._pending: dict[int, float] = {}
-        self.parts = 0
-
-    def __iter__(self) -> Iterator[Chunk]:
-        if self._done:
-            self._tell(0.0)
-        for chunk in self._chunks:
-            self.parts += 1
-            size, self._read = chunk.share - self._read, chunk.share
-            if chunk.number in self._done:
-                self._progressed()
-            else:
-                self._pending[chunk.number] = size
-                yield chunk
-
-    def finish(self, number: int) -> None:
-        """Mark a part as done."""
-        del self._pending[number]
-        self._progressed()
-
-    def _progressed(self) -> None:
-        # Sums of floats differ slightly from call to call, but progress must not go back.
-        self._share = max(self._share, self._read - sum(self._pending.values()))
-        self._tell(self._share)
 
 
 def _engine(
@@ -176,13 +161,13 @@ def _engine(
         raise InvalidArgumentError(
             f"workers must be at most {MAX_WORKERS:,}, not {number_text(count)}", argument="workers", value=count
         )
-    if chosen == "local":
-        if scheduler is not None:
-            raise InvalidArgumentError('scheduler requires engine="dask"', argument="scheduler")
-        if count > 1:
-            check_sendable(job)
-        return lambda chunks: run_local(chunks, job, count)
-    return lambda chunks: run_dask(chunks, job, count, scheduler)
+    if chosen == "dask":
+        return lambda chunks: run_dask(chunks, job, count, scheduler)
+    if scheduler is not None:
+        raise InvalidArgumentError('scheduler requires engine="dask"', argument="scheduler")
+    if count > 1:
+        check_sendable(job)
+    return lambda chunks: run_local(chunks, job, count)
 
 
 def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | None) -> Generator[ChunkResult]:
@@ -195,24 +180,23 @@ def run_dask(chunks: Iterable[Chunk], job: Job, workers: int, scheduler: str | N
             n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         )
     client = distributed.Client(scheduler if cluster is None else cluster)
+
+    def submitted(count: int) -> list[Any]:
+        # Dask runs equal tasks once, but each of several equal chunks needs its own part. The job is part of each task:
+        # scattered data would be lost with the worker that holds it.
+        return [client.submit(process, chunk, job, pure=False) for chunk in islice(remaining, count)]
+
     try:
         remaining = iter(chunks)
-        most = 2 * max(workers, len(client.scheduler_info()["workers"]))
-        # Dask runs equal tasks once, but each of several equal chunks needs its own part.
-        running = distributed.as_completed(_submitted(client, islice(remaining, most), job))
+        running = distributed.as_completed(submitted(2 * max(workers, len(client.scheduler_info()["workers"]))))
         for future in running:
             part: ChunkResult = future.result()
-            running.update(_submitted(client, islice(remaining, 1), job))
+            running.update(submitted(1))
             yield part
     finally:
         client.close()
         if cluster is not None:
             cluster.close()
-
-
-def _submitted(client: Any, chunks: Iterable[Chunk], job: Job) -> list[Any]:
-    # The job is part of each task: scattered data would be lost with the worker that holds it.
-    return [client.submit(process, chunk, job, pure=False) for chunk in chunks]
 
 
 # The output: a manifest, and parts that are each written whole or not at all.
@@ -305,12 +289,11 @@ class Output:
             found = json.loads((self._directory / _MANIFEST).read_bytes())
         except (ValueError, RecursionError):
             found = None
-        if not is_object(found):
+        if not is_mapping(found):
             wrong = f"cannot resume {self._directory}: its {_MANIFEST} is damaged, or belongs to another program"
             raise InvalidArgumentError(wrong, argument="output", hint="Start over in another directory.")
-        begun: Mapping[str, Any] = found
-        expected = self._job if begun.get("complete") else self._begun
-        different = [_CHANGES[key] for key, value in expected.items() if begun.get(key) != value]
+        expected = self._job if found.get("complete") else self._begun
+        different = [_CHANGES[key] for key, value in expected.items() if found.get(key) != value]
         if different:
             raise InvalidArgumentError(
                 f"cannot resume {self._directory}: it was written with {' and '.join(different)}",
@@ -331,7 +314,8 @@ class Output:
     def write(self, part: ChunkResult) -> None:
         """Write a part, and then its tally, which says that the part is complete."""
         self._write(self._part_name(part.number), part.payload)
-        self._write(self._tally_name(part.number), _text({**part.tally.saved(), "part": _identity(part.payload)}))
+        saved = {**part.tally.saved(), "part": _identity(part.payload)}
+        self._write(self._tally_name(part.number), _text({**saved, "sha256": _digest(_text(saved))}))
 
     def counted(self, parts: int, slowest: list[tuple[float, str]]) -> Tally:
         """Add the counts of all parts in order, so that it does not matter which part was completed first."""
@@ -348,16 +332,15 @@ class Output:
         self._write(_MANIFEST, _text({**self._job, "complete": True, "parts": digests, "summary": figures}))
 
     def _saved(self, number: int) -> dict[str, Any]:
-        """Read a tally."""
+        """Read a tally. Its own digest shows damage: a wrong count would be in the summary."""
         path = self._directory / self._tally_name(number)
-        try:
-            saved = json.loads(path.read_bytes())
-        except (ValueError, RecursionError):
-            saved = None
-        if not is_saved_tally(saved) or not is_object(saved.get("part")):
-            hint = "Delete it and resume: the requests of its part are selected again."
-            raise DocumentError("is damaged", path=str(path), hint=hint)
-        return saved
+        with suppress(ValueError, RecursionError):
+            read = json.loads(path.read_bytes())
+            saved = {**read} if is_mapping(read) else {}
+            if saved.pop("sha256", None) == _digest(_text(saved)):
+                return saved
+        hint = "Delete it and resume: the requests of its part are selected again."
+        raise DocumentError("is damaged", path=str(path), hint=hint)
 
     def _part_name(self, number: int) -> str:
         return f"part-{number:06}.{self._suffix}"
@@ -382,7 +365,11 @@ class Output:
 
 
 def _identity(data: bytes) -> dict[str, Any]:
-    return {"bytes": len(data), "sha256": sha256(data).hexdigest()}
+    return {"bytes": len(data), "sha256": _digest(data)}
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
 
 
 def _locked(path: Path) -> IO[bytes]:
@@ -438,7 +425,8 @@ def _fingerprint(path: Path) -> dict[str, Any]:
     """Identify an input, so that a different or changed one is noticed without reading all of it."""
     size = path.stat().st_size
     with path.open("rb") as file:
+        if not file.seekable():
+            raise InvalidArgumentError(f"{path} can be read only once; write it to a file", argument="inputs")
         start = file.read(_SAMPLE)
         file.seek(max(0, size - _SAMPLE))
-        digest = sha256(start + file.read(_SAMPLE)).hexdigest()
-    return {"name": path.name, "bytes": size, "sha256_of_ends": digest}
+        return {"name": path.name, "bytes": size, "sha256_of_ends": _digest(start + file.read(_SAMPLE))}

@@ -133,13 +133,15 @@ def test_replay_charts_every_policy_call_by_call(call: Call, session: str, tmp_p
     assert rows[0][1].startswith(f"{chart['totals'][0]:,} (0)")
 
 
-def test_replay_of_several_models_has_no_window(call: Call, tmp_path: Path) -> None:
+def test_replay_of_several_models_has_no_window_unless_one_is_given(call: Call, tmp_path: Path) -> None:
     for name in ("gpt-4o", "claude-sonnet-4-5"):
         request = {"model": name, "messages": [{"role": "user", "content": "Hello"}]}
         (tmp_path / f"{name}.json").write_text(json.dumps(request), encoding="utf-8")
     paths = [str(path) for path in sorted(tmp_path.glob("*.json"))]
     page = data_of(call("replay", *paths, "-b", "100", "--html", "-").out)
     assert page["subtitle"] == "claude-sonnet-4-5.json, gpt-4o.json, claude-sonnet-4-5, gpt-4o, window unknown"
+    page = data_of(call("replay", *paths, "-b", "100", "--window", "9000", "--html", "-").out)
+    assert page["subtitle"].endswith(", claude-sonnet-4-5, gpt-4o, window 9,000")
 
 
 class TestTheDoctor:

@@ -48,6 +48,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages import select_messages
 from pycupel.render import render_report, render_summary
 from pycupel.render._layout import columns
 
@@ -617,6 +618,18 @@ def test_a_quota_that_is_full_is_no_lack_of_room() -> None:
         "    (BudgetExceeded), 20 tokens; 10% of the 100 tokens left by pinned items is",
         "    10; Document has 0",
     ]
+
+
+def test_a_cut_of_a_history_leaves_less_than_what_is_free() -> None:
+    """It keeps room to grow. The report says both, and names each by what it is."""
+    messages = [{"role": "user" if i % 2 == 0 else "assistant", "content": f"message {i} " * 20} for i in range(21)]
+    report = select_messages(messages, 500, counter="estimator", explain=True).report
+    assert report is not None
+    text = render_report(report)
+    assert re.search(r"\(free\) +[1-9]", text)
+    assert "; the cut left 0 tokens for more\n" in text
+    assert "the selection left" not in text
+    assert "the cut left 0 tokens for more" in " ".join(str(report.why("message 3")).split())
 
 
 def test_caps_and_shortfalls_of_counts_are_told() -> None:

@@ -477,7 +477,7 @@ def _replay(options: Any, screen: Screen) -> int:
         figures = [Figure("Calls", calls, f"in {conversations}"), Figure("Budget", budget, "tokens")]
         sent = Bars("Tokens sent", [Bar(each.policy, each.tokens, group="sent") for each in results], shares=False)
         panels: list[Panel] = [Figures(figures), sent, policies_panel("Policies", results)]
-        limits = _known_limits(options, next(iter(models), None)) if len(models) < 2 else None
+        limits = _known_limits(options, next(iter(models)) if len(models) == 1 else None)
         levels = [Level("budget", budget), *([Level("input limit", limits.input)] if limits else [])]
         facts = [*(Path(name_of(path)).name for path in options.files), *sorted(models)]
         window = f"window {count(limits.window)}" if limits else "window unknown"

@@ -26,7 +26,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.diagnostics.reasons import pinned_tokens, reason_name
-from pycupel.diagnostics.report import checked_report, slicer_notes
+from pycupel.diagnostics.report import SELECTED_BY, checked_report, slicer_notes
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind
@@ -155,9 +155,11 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
             # A quota or a bucket of a knapsack can be full while the budget is not (ER-05).
             title, word = ("Did not fit", "no room") if needed > left else ("Would fit, but was not chosen", "skipped")
             rest = f"left {count(left, digits)} free" if left >= 0 else f"exceeds the target by {count(-left, digits)}"
-            # What is left is that of the final selection, and not what was left when the item was considered.
-            why = f"{count(needed, digits)} tokens"
-            return Cause(f"{title} ({short_name(reason)})", why, note or f"the selection {rest}", word)
+            # What is left is that of the final selection, and not what was left when the item was considered. The cut
+            # of a history keeps room to grow, which is free as well.
+            is_cut = SELECTED_BY in excluded.item.metadata
+            rest = f"the cut left {plural(left, 'token')} for more" if is_cut else f"the selection {rest}"
+            return Cause(f"{title} ({short_name(reason)})", f"{count(needed, digits)} tokens", note or rest, word)
         case Deduplicated(deduplicated_against=content):
             title, word = "Same text as another candidate", "copy"
             itself = "an excluded item" if content == excluded.item.content else _quoted(content)

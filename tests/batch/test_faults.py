@@ -185,6 +185,17 @@ def test_a_damaged_part_is_done_again(damage: Any, log: Path, tmp_path: Path) ->
     assert (out / "part-000001.jsonl").stat().st_mtime_ns == kept, "it was not done again"
 
 
+def test_a_part_in_the_place_of_another_is_done_again(log: Path, tmp_path: Path) -> None:
+    """Copied with its tally, it is whole, but its rows are those of other requests."""
+    out = tmp_path / "out"
+    expected = run_batch([log], "rag", out, workers=1)
+    whole = content_of(out)
+    for name in ("part-000002.jsonl", "tally-000002.json"):
+        (out / name).write_bytes(whole[name.replace("2", "3")])
+    assert run_batch([log], "rag", out, workers=1, resume=True) == expected
+    assert content_of(out) == whole
+
+
 @pytest.mark.parametrize(
     "damage",
     [

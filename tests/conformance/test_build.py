@@ -123,6 +123,15 @@ def test_a_scored_item_has_a_float() -> None:
     scored = build.build_scored_item({"content": "text", "tokens": 5, "score": 1})
     assert scored == ScoredItem(ContextItem("text", 5), 1.0)
     assert type(scored.score) is float
+    # More digits than a float has, as hexadecimal integers may have.
+    assert build.build_scored_item({"content": "text", "tokens": 5, "score": 16**400}).score == float("inf")
+
+
+@pytest.mark.parametrize("score", ["x", True, [], NOON])
+def test_a_score_that_is_no_number_is_an_error_that_says_so(score: Any) -> None:
+    """It was a ValueError of `float`, or taken for 1."""
+    with pytest.raises(TypeError, match=r"^score must be a number, not "):
+        build.build_scored_item({"content": "text", "tokens": 5, "score": score})
 
 
 def test_a_budget_of_a_slicing_vector_has_a_target_only() -> None:
@@ -258,6 +267,14 @@ def test_a_decay_scorer_has_a_curve_and_a_frozen_clock(curve: dict[str, Any], ex
     assert scorer.null_timestamp_score == 0.5
     young = ContextItem("text", 1, timestamp=NOON)
     assert scorer.score(young, [young]) == expected.at(timedelta(0))
+
+
+@pytest.mark.parametrize("seconds", ["60", float("nan"), float("inf"), 16**400, []])
+def test_a_duration_that_is_no_number_of_seconds_is_an_error_of_the_vector(seconds: Any) -> None:
+    """It was an error of `timedelta`."""
+    config = {"reference_time": NOON, "curve": {"type": "window", "max_age_secs": seconds}}
+    with pytest.raises(VectorError, match=r"^a duration must be a number of seconds, not "):
+        build.build_strategy(SCORERS, "decay", config)
 
 
 def test_a_decay_scorer_may_have_a_score_for_undated_items() -> None:

@@ -220,7 +220,7 @@ class Output:
     """A directory of parts.
 
     Every file is written under another name, and renamed when it is complete and on the disk. The tally of a part comes
-    after the part, and has its size and digest. So after a crash, a part that has a tally and fits it is complete.
+    after it, and has its name, size and digest. So after a crash, a part that has a tally and fits it is complete.
     """
 
     def __init__(self, directory: Path, inputs: Sequence[Path], job: Job) -> None:
@@ -280,7 +280,7 @@ class Output:
                 path.unlink()
             elif path.name == self._part_name(number) and (self._directory / self._tally_name(number)).exists():
                 saved = self._saved(number)
-                if saved["part"] == _identity(path.read_bytes()):
+                if saved["part"] == _identity(path.name, path.read_bytes()):
                     done[number] = Tally(saved)
         return done
 
@@ -313,8 +313,9 @@ class Output:
 
     def write(self, part: ChunkResult) -> None:
         """Write a part, and then its tally, which says that the part is complete."""
-        self._write(self._part_name(part.number), part.payload)
-        saved = {**part.tally.saved(), "part": _identity(part.payload)}
+        name = self._part_name(part.number)
+        self._write(name, part.payload)
+        saved = {**part.tally.saved(), "part": _identity(name, part.payload)}
         self._write(self._tally_name(part.number), _text({**saved, "sha256": _digest(_text(saved))}))
 
     def counted(self, parts: int, slowest: list[tuple[float, str]]) -> Tally:
@@ -364,8 +365,8 @@ class Output:
         unfinished.replace(path)
 
 
-def _identity(data: bytes) -> dict[str, Any]:
-    return {"bytes": len(data), "sha256": _digest(data)}
+def _identity(name: str, data: bytes) -> dict[str, Any]:
+    return {"name": name, "bytes": len(data), "sha256": _digest(data)}
 
 
 def _digest(data: bytes) -> str:

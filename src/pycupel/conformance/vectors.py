@@ -23,7 +23,7 @@ from pycupel.model import (
     QuotaEntry,
     ScoredItem,
 )
-from pycupel.model.checks import find_name, suggestion
+from pycupel.model.checks import as_float, find_name, suggestion
 from pycupel.pipeline import Pipeline
 from pycupel.policies.files import STRINGS_AND_COMMENTS, parse_toml
 from pycupel.policies.strategies import Strategy
@@ -110,7 +110,7 @@ def build_item(table: TomlTable) -> ContextItem:
 
 def build_scored_item(table: TomlTable) -> ScoredItem:
     """Build an item with its `score`."""
-    return ScoredItem(build_item(table), float(require(table, "score", "an item")))
+    return ScoredItem(build_item(table), as_float("score", require(table, "score", "an item")))
 
 
 def build_budget(table: TomlTable) -> ContextBudget:
@@ -220,6 +220,13 @@ def _weights(name: str) -> Codec:
     return adapted(list_of(entry, build=list), read=read)
 
 
+def _duration(seconds: Any) -> timedelta:
+    try:
+        return timedelta(seconds=seconds)
+    except (TypeError, ValueError, OverflowError):
+        raise VectorError(f"a duration must be a number of seconds, not {describe(seconds)}") from None
+
+
 def _pair(first: Any, second: Any) -> tuple[Any, Any]:
     return first, second
 
@@ -238,7 +245,7 @@ _TYPES.update({Scorer: _SCORER, Placer: _PLACER, Curve: _CURVE})
 _WEIGHTED = Codec(
     dict, lambda entry, context: (_SCORER.read(entry, context), entry.get("weight", 1.0)), _AS_WRITTEN.write
 )
-_SECONDS = adapted(_AS_WRITTEN, read=lambda seconds: timedelta(seconds=seconds))
+_SECONDS = adapted(_AS_WRITTEN, read=_duration)
 _WINDOW = Record(
     _pair, [Field("max_age_secs", _SECONDS, attribute="first"), Field("score", _AS_WRITTEN, attribute="second")]
 )

@@ -64,6 +64,15 @@ def test_limits_that_do_not_hold(project: Path, call: Call) -> None:
     }
 
 
+def test_a_session_is_measured_as_replay_shows_it(project: Path, call: Call) -> None:
+    """Issue: one counted as the provider does, the other did not."""
+    settings(project, SESSION.replace("12000", "8000") + "lost = 0\nrefused = 0\nreused = 0\n")
+    values = [each["value"] for each in json.loads(call("check", "--json").out)]
+    [shown] = json.loads(call("replay", "s.jsonl", "-b", "8000", "-p", "chat", "--json").out)["policies"]
+    expected = [100 * (1 - shown["keptShare"]), shown["invalid"] + shown["tooLarge"], 100 * shown["reusedShare"]]
+    assert values == pytest.approx(expected, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

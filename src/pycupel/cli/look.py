@@ -89,7 +89,7 @@ from pycupel.replay.describe import (
 )
 from pycupel.replay.run import BASELINES, BASELINES_HINT
 from pycupel.replay.transcripts import newest_session, sessions_in
-from pycupel.replay.usage import NOT_IN_FILE, Money, cache_misses, calibrated_counter, money_of
+from pycupel.replay.usage import NOT_IN_FILE, Money, cache_misses, money_of, replay_as_counted
 from pycupel.tokens.models import find_limits, prices_in, prices_table
 
 # Read logs and the policies to compare.
@@ -518,9 +518,7 @@ def _replayed(options: Any, screen: Screen) -> tuple[list[PolicyReplay], int, in
         models |= {history.model for history in log.histories if history.model}
         for history in log.histories:
             with errors_about(path), screen.progress_of(_REPLAYING) as progress:
-                # The same counter as in `context`, so that both have the same numbers.
-                counter = calibrated_counter(history, options.counter)
-                found = replay(history, budget, policies, counter=counter, rates=rates, progress=progress)
+                found = replay_as_counted(history, budget, policies, options.counter, rates=rates, progress=progress)
             results = [before + now for before, now in zip(results, found, strict=True)] if results else [*found]
     if not results:
         raise InputError("no conversation found in any of the files")

@@ -15,6 +15,9 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+from itertools import chain
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -26,7 +29,8 @@ from pycupel.codecs.json_values import MAX_LINE, limited_lines
 from pycupel.errors import CupelError
 from pycupel.model.checks import suggestion
 from pycupel.render._layout import ALARM, Row, Span, plural
-from pycupel.replay import PolicyReplay, read_log, replay
+from pycupel.replay import PolicyReplay, read_log
+from pycupel.replay.usage import replay_as_counted
 from pycupel.tokens import get_counter
 
 # `check`: hold files and stored sessions to the limits in pyproject.toml. Exit 1 if one is exceeded.
@@ -144,7 +148,8 @@ def _session_limits(root: Path, settings: Mapping[str, Any]) -> Iterator[Limit]:
                 log = read_log(limited_lines(file, MAX_LINE))
                 if not log.histories:
                     raise InputError(f"{name}: no conversation found")
-                (run,) = replay(log, budget, {"policy": policy})
+                runs = (replay_as_counted(history, budget, {"policy": policy}) for history in log.histories)
+                run = reduce(add, chain.from_iterable(runs))
             for key, limit in wanted.items():
                 measure, is_least = _MEASURES[key]
                 yield Limit(name, key if key == "refused" else f"{key} %", measure(run), limit, is_least)

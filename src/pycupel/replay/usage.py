@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pycupel.errors import InvalidArgumentError
 from pycupel.messages import Finding, lint_messages
@@ -19,6 +19,7 @@ from pycupel.replay.run import (
     call_indices,
     compaction_before,
     histories_of,
+    replay,
 )
 from pycupel.shorten import ToolCall
 from pycupel.shorten.outdated import superseded_by
@@ -185,6 +186,14 @@ def calibrated_counter(history: History, like: CounterLike) -> Counter:
     except InvalidArgumentError:
         # Too far apart to be about the same text.
         return count
+
+
+def replay_as_counted(
+    history: History, budget: int, policies: Mapping[str, Any], counter: CounterLike = "auto", **options: Any
+) -> tuple[PolicyReplay, ...]:
+    """Replay a session with the counter of `context_usage`, so that both have the same numbers."""
+    corrected = calibrated_counter(history.without_blocks, counter)
+    return replay(history, budget, policies, counter=corrected, **options)
 
 
 def _median(pairs: Iterable[tuple[float, int, int]]) -> tuple[float, int, int]:

@@ -23,6 +23,7 @@ def hinted(hints: list[float | None]) -> list[ContextItem]:
         pytest.param([7.0, 7.0], [0.5, 0.5], id="all equal"),
         pytest.param([None, None], [0.0, 0.0], id="no hints"),
         pytest.param([1.7e308, -1.7e308, 0.0], [1.0, 0.0, 0.5], id="a span beyond the range of floats"),
+        pytest.param([-5e-324, 0.0], [0.5, 0.5], id="a span whose half is no float"),
     ],
 )
 def test_rescaling_at_its_limits(hints: list[float | None], expected: list[float]) -> None:

@@ -72,18 +72,17 @@ class RecencyScorer(CheckedScorer):
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
         """Return the rank of the item's timestamp, from 0 to 1."""
         if self.undated == "position" and all(other.timestamp is None for other in (item, *all_items)):
-            conversation = [other for other in all_items if other.kind.key in CONVERSATION]
-            positions = [i for i, other in enumerate(conversation) if other is item]
-            return _position_share(max(positions), len(conversation)) if positions else 0.0
+            return score_of(item, all_items, RecencyScorer.score_all(self, all_items))
         return _rank_share(item.timestamp, [other.timestamp for other in all_items])
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
         stamps = [item.timestamp for item in items]
         if self.undated == "position" and not any(stamps):
-            conversation = [item for item in items if item.kind.key in CONVERSATION]
+            conversation = [id(item) for item in items if item.kind.key in CONVERSATION]
+            others = len(conversation) - 1
             # An object that occurs several times is as new as its last occurrence.
-            shares = {id(item): _position_share(i, len(conversation)) for i, item in enumerate(conversation)}
+            shares = {item: i / others if others else 1.0 for i, item in enumerate(conversation)}
             return [shares.get(id(item), 0.0) for item in items]
         return rank_shares(stamps)
 
@@ -94,10 +93,6 @@ def _rank_share(value: Any, others: Sequence[Any]) -> float:
         return 0.0
     known = [other for other in others if other is not None]
     return sum([other < value for other in known]) / (len(known) - 1) if len(known) > 1 else 1.0
-
-
-def _position_share(position: int, count: int) -> float:
-    return position / (count - 1) if count > 1 else 1.0
 
 
 @sealed
@@ -296,10 +291,7 @@ class ReflexiveScorer(CheckedScorer):
         """Return the item's hint, from 0 to 1."""
         if self.rescale == "auto":
             return score_of(item, all_items, ReflexiveScorer.score_all(self, all_items))
-        hint = item.future_relevance_hint
-        if hint is None or not isfinite(hint):
-            return 0.0
-        return 0.0 if hint < 0.0 else min(hint, 1.0)
+        return _clamped(item.future_relevance_hint)
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
@@ -328,18 +320,15 @@ def rescaled(hints: list[float | None], smallest: float, largest: float) -> list
     """Apply min-max scaling to the finite hints if one of them is outside [0, 1]."""
     if smallest >= 0.0 and largest <= 1.0:
         return hints
-    return [hint if hint is None or not isfinite(hint) else _share(hint, smallest, largest) for hint in hints]
-
-
-def _share(hint: float, smallest: float, largest: float) -> float:
-    if smallest == largest:
-        return 0.5
     # Use halves, because the difference of two floats can overflow.
-    return (hint / 2 - smallest / 2) / (largest / 2 - smallest / 2)
+    low, span = smallest / 2, largest / 2 - smallest / 2
+    return [hint if hint is None or not isfinite(hint) else (hint / 2 - low) / span if span else 0.5 for hint in hints]
 
 
 def _clamped(hint: float | None) -> float:
-    return 1.0 if hint is not None and 1.0 < hint < float("inf") else 0.0
+    if hint is None or not isfinite(hint) or hint < 0.0:
+        return 0.0
+    return min(hint, 1.0)
 
 
 # Python's float() would also accept spaces, underscores and the digits of other scripts (MT-02).

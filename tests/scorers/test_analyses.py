@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pycupel import ContextItem
+from pycupel.kernels import words
 from pycupel.kernels.words import Analysis, analysis_of
-from pycupel.scorers import RelevanceScorer, _analyses, clear_caches
-from pycupel.scorers._analyses import CACHE, MAX_BYTES, _Cache
+from pycupel.scorers import RelevanceScorer, clear_caches
+from pycupel.scorers.relevance import MAX_BYTES, Analyses, analyses
 
 
 @pytest.fixture(autouse=True)
@@ -34,15 +35,15 @@ def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(content)
         return analysis_of(content, terms_of)
 
-    monkeypatch.setattr(_analyses, "analysis_of", recorded)
-    first = CACHE.analyse(["a b", "c", "a b"])
-    again = CACHE.analyse([" ".join("ab"), "d"])
+    monkeypatch.setattr(words, "analysis_of", recorded)
+    first = analyses().analyse(["a b", "c", "a b"])
+    again = analyses().analyse([" ".join("ab"), "d"])
     assert read == ["a b", "c", "d"]
     assert first[0] is first[2] is again[0]
     assert first[0].counts == {"b": 1}
     assert first[0].length == 2
     clear_caches()
-    CACHE.analyse(["a b"])
+    analyses().analyse(["a b"])
     assert read == ["a b", "c", "d", "a b"]
 
 
@@ -56,15 +57,15 @@ def test_scores_are_the_same_with_and_without_it() -> None:
 
 
 def test_clearing_frees_what_is_counted() -> None:
-    CACHE.analyse([text(1)])
-    assert min(CACHE.bytes, CACHE.vocabulary.bytes) > 0
+    analyses().analyse([text(1)])
+    assert min(analyses().bytes, analyses().vocabulary.bytes) > 0
     clear_caches()
-    assert CACHE.bytes + CACHE.vocabulary.bytes == 0
+    assert analyses().bytes + analyses().vocabulary.bytes == 0
 
 
 def test_the_oldest_are_dropped_when_it_is_full() -> None:
     """And the newest stay: half of the bytes are for about 25 of these."""
-    cache = _Cache(120_000)
+    cache = Analyses(120_000)
     for i in range(100):
         cache.analyse([f"{'alpha beta ' * 180} {i}"])
         assert cache.bytes <= 60_000
@@ -75,7 +76,7 @@ def test_the_oldest_are_dropped_when_it_is_full() -> None:
 
 
 def test_a_content_that_is_larger_than_the_cache_is_not_kept() -> None:
-    cache = _Cache(4_000)
+    cache = Analyses(4_000)
     assert cache.analyse(["the " * 5_000])[0].length == 5_000
     assert not cache.analyses
     assert cache.bytes == 0
@@ -83,16 +84,15 @@ def test_a_content_that_is_larger_than_the_cache_is_not_kept() -> None:
 
 def test_a_vocabulary_that_is_too_large_is_forgotten_with_everything() -> None:
     """Its strings are in the analyses, too."""
-    cache = _Cache(20_000)
-    analyses = cache.analyse([" ".join(f"unique{i}z{j}" for j in range(20)) for i in range(10)])
-    assert len(analyses) == 10
+    cache = Analyses(20_000)
+    assert len(cache.analyse([" ".join(f"unique{i}z{j}" for j in range(20)) for i in range(10)])) == 10
     assert not cache.analyses
     assert not cache.vocabulary
     assert cache.bytes == 0
 
 
 def allocated_and_counted(contents: list[str]) -> tuple[int, int]:
-    cache = _Cache(MAX_BYTES)
+    cache = Analyses(MAX_BYTES)
     gc.collect()
     tracemalloc.start()
     cache.analyse([f"{content} " for content in contents])
@@ -114,9 +114,9 @@ def test_the_bytes_are_about_right() -> None:
 @pytest.mark.unmeasured
 def test_threads_may_share_it() -> None:
     """Many threads that fill, overflow and clear it get the same analyses as one."""
-    cache = _Cache(100_000)
+    cache = Analyses(100_000)
     contents = [text(i) for i in range(40)]
-    expected = _Cache(MAX_BYTES).analyse(contents)
+    expected = Analyses(MAX_BYTES).analyse(contents)
 
     def work(i: int) -> bool:
         if i % 10 == 9:

@@ -1,4 +1,4 @@
-"""RelevanceScorer: how well contents answer a question, by their words."""
+"""RelevanceScorer: how well contents answer a question, by their words; and a cache of analysed contents."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date
-from typing import Any, Self
+from functools import cache
+from sys import getsizeof
+from typing import TYPE_CHECKING, Any, Self
 
 from pycupel.model import ContextItem
-from pycupel.model.checks import (
-    BOOLEAN,
-    COUNT,
-    SHARE,
-    STRING,
-    checked_str,
-    number,
-    or_none,
-)
+from pycupel.model.checks import BOOLEAN, COUNT, SHARE, STRING, checked_str, number, or_none
 from pycupel.scorers._base import CONVERSATION, CheckedScorer, bound_query, score_of
 from pycupel.values import hold, record_repr, sealed
+
+if TYPE_CHECKING:
+    from pycupel.kernels.words import Analysis
 
 
 @sealed
@@ -101,7 +98,6 @@ class RelevanceScorer(CheckedScorer):
         query = bound_query(self)
         # Imported late: compiling the patterns takes longer than importing all scorers, and only questions need them.
         from pycupel.kernels import words  # noqa: PLC0415
-        from pycupel.scorers._analyses import CACHE  # noqa: PLC0415
 
         terms = words.query_terms(query)
         stamps = [item.timestamp for item in items if item.timestamp] if "yesterday" in query.casefold() else []
@@ -109,7 +105,7 @@ class RelevanceScorer(CheckedScorer):
         dates = dict.fromkeys(words.date_terms(f"{yesterday}; {query}"), 1.0)
         if not terms and not dates:
             return [0.0] * len(items)
-        texts = CACHE.analyse([item.content for item in items])
+        texts = analyses().analyse([item.content for item in items])
         if dates:
             texts = [words.with_dates(*each, dates) for each in zip(texts, items, strict=True)]
         corpus = self._seen or words.Corpus()
@@ -137,13 +133,6 @@ class RelevanceScorer(CheckedScorer):
         return [0 if item.kind.key in CONVERSATION else None for item in items]
 
 
-def clear_caches() -> None:
-    """Clear the cache of analysed contents."""
-    from pycupel.scorers._analyses import CACHE  # noqa: PLC0415 - as above
-
-    CACHE.clear()
-
-
 def _number(value: Any, numbers: dict[Any, int]) -> int | None:
     """Return the group's number; a value that cannot be hashed or compared, such as a list, is not a group."""
     try:
@@ -160,3 +149,101 @@ def _largest_of_each(items: Sequence[ContextItem], scores: list[float]) -> list[
     for item, score in zip(items, scores, strict=True):
         largest[id(item)] = max(score, largest.get(id(item), 0.0))
     return [largest[id(item)] for item in items]
+
+
+# A second question about the same contents does not analyse them again.
+
+MAX_BYTES = 64 * 1024 * 1024
+
+# Memory per entry that getsizeof does not count: slots in dictionaries, headers, a tuple, small integers.
+_OVERHEAD = 200
+
+
+class _Vocabulary(dict[str, tuple[str, ...]]):
+    """The terms of every word seen so far. Holds all strings that the analyses use, and counts their bytes."""
+
+    def __init__(self) -> None:
+        from pycupel.kernels.words import terms  # noqa: PLC0415 - as above
+
+        self._terms = terms
+        self.bytes = 0
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = self[word] = self._terms(word)
+        # A term is about as long as its word.
+        self.bytes += _OVERHEAD + getsizeof(word) * (1 + len(found))
+        return found
+
+
+class Analyses:
+    """Analyses by content, the oldest dropped first. Half of `max_bytes` is for the vocabulary.
+
+    One serves all scorers, which are immutable. Its keys are the texts themselves, so it never affects a score. Bytes
+    are counted from the sizes that Python reports for contents, dictionaries, words and terms, each term once, plus a
+    flat amount for each entry.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        from threading import Lock  # noqa: PLC0415 - as above
+
+        self.max_bytes = max_bytes
+        self._lock = Lock()
+        self._clear()
+
+    def analyse(self, contents: Sequence[str]) -> list[Analysis]:
+        """Analyse the contents, or take their analyses from the cache."""
+        from pycupel.kernels.words import analysis_of  # noqa: PLC0415 - as above
+
+        known = self.analyses.get
+        found = [known(content) for content in contents]
+        # Analyse repeated content once.
+        missing = dict.fromkeys([content for content, each in zip(contents, found, strict=True) if each is None])
+        if not missing:
+            return found  # type: ignore[return-value]
+        fresh = {content: analysis_of(content, self.vocabulary.__getitem__) for content in missing}
+        with self._lock:
+            self._keep(fresh)
+        return [each or fresh[content] for content, each in zip(contents, found, strict=True)]
+
+    def _keep(self, fresh: dict[str, Analysis]) -> None:
+        most = self.max_bytes // 2
+        if self.vocabulary.bytes > most:
+            # Analyses share their strings with the vocabulary, so both must be counted together.
+            self._clear()
+            return
+        for content, analysis in fresh.items():
+            # Another thread may have added it meanwhile.
+            self.bytes += 0 if content in self.analyses else _size(content, analysis)
+            self.analyses[content] = analysis
+        if self.bytes > most:
+            for content, analysis in list(self.analyses.items()):
+                # More than necessary, so that not every call has to drop entries.
+                if self.bytes <= most * 3 // 4:
+                    break
+                del self.analyses[content]
+                self.bytes -= _size(content, analysis)
+
+    def clear(self) -> None:
+        """Free the memory. Scores stay the same."""
+        with self._lock:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.analyses: dict[str, Analysis] = {}
+        self.vocabulary = _Vocabulary()
+        self.bytes = 0
+
+
+def _size(content: str, analysis: Analysis) -> int:
+    return _OVERHEAD + getsizeof(content) + getsizeof(analysis.counts)
+
+
+@cache
+def analyses() -> Analyses:
+    """Return the cache of this process."""
+    return Analyses(MAX_BYTES)
+
+
+def clear_caches() -> None:
+    """Clear the cache of analysed contents."""
+    analyses().clear()

@@ -15,7 +15,7 @@ from pycupel.model.checks import check_inner, checked_iterable, wrong_type
 from pycupel.model.item import split_scored
 from pycupel.protocols import SliceOutcome, Slicer
 from pycupel.text import describe
-from pycupel.values import FrozenDict
+from pycupel.values import FrozenDict, check_fields
 
 if TYPE_CHECKING:
     from pycupel.model import QuotaConstraint
@@ -82,6 +82,11 @@ class IndexedSlicer(ABC):
 
     supports_min_budget: ClassVar[bool] = True
     """Whether `find_min_budget_for` accepts the slicer."""
+
+    def __post_init__(self) -> None:
+        """Check the fields as they are declared, and that slicers are not nested too deeply."""
+        check_fields(self, SlicerConfigError)
+        check_inner("slicers", self, IndexedSlicer, SlicerConfigError)
 
     def slice(self, scored_items: Sequence[ScoredItem], budget: ContextBudget, /) -> list[ContextItem]:
         """Select among `(item, score)` pairs what fits into `budget.target_tokens`, in the slicer's own order."""
@@ -203,11 +208,6 @@ class DelegatingSlicer(IndexedSlicer):
 
     def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:
         return self.engine._judge_absent(present) if isinstance(self.engine, IndexedSlicer) else ()
-
-
-def check_slicer_nesting(slicer: object) -> None:
-    """Reject slicers that are nested too deeply."""
-    check_inner("slicers", slicer, IndexedSlicer, SlicerConfigError)
 
 
 def has_notes(slicer: Slicer) -> bool:

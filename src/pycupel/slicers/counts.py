@@ -30,14 +30,13 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     Offer,
-    check_slicer_nesting,
     quota_constraints_of,
     restricted,
 )
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
 from pycupel.slicers.quota import Entries, Key, checked_entries, keys_of, partition
-from pycupel.values import brief_repr, check_fields, hold, sealed
+from pycupel.values import brief_repr, hold, sealed
 
 _REFILLS = 16
 """How often what caps by something other than kinds left free is offered again."""
@@ -262,15 +261,13 @@ class CountQuotaSlice(CountingSlicer):
         hold(self, by=checked_quota_by("by", by, SlicerConfigError))
         checked = checked_entries(entries, CountQuotaEntry, self.by)
         if isinstance(inner, KnapsackSlice):
-            raise SlicerConfigError(
+            message = (
                 "CountQuotaSlice does not support KnapsackSlice as its inner slicer. "
-                "Use GreedySlice inside, or CountConstrainedKnapsackSlice instead of CountQuotaSlice.",
-                argument="inner",
-                value=inner,
+                "Use GreedySlice inside, or CountConstrainedKnapsackSlice instead of CountQuotaSlice."
             )
+            raise SlicerConfigError(message, argument="inner", value=inner)
         hold(self, entries=checked.all(), inner=inner, scarcity=scarcity, cap_order=cap_order, _entries=checked)
-        check_fields(self, SlicerConfigError)
-        check_slicer_nesting(self)
+        IndexedSlicer.__post_init__(self)
 
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         return descending(scores, selected) if self.cap_order == "score" else selected
@@ -330,7 +327,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         if not isinstance(cast(Any, knapsack), KnapsackSlice):
             raise wrong_type("knapsack", "a KnapsackSlice", knapsack)
         hold(self, entries=checked.all(), knapsack=knapsack, scarcity=scarcity, _entries=checked)
-        check_fields(self, SlicerConfigError)
+        IndexedSlicer.__post_init__(self)
 
     @property
     def engine(self) -> Slicer:

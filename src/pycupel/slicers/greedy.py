@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pycupel.diagnostics import ScoredTooLow
-from pycupel.errors import SlicerConfigError
 from pycupel.kernels.order import best_fitting, by_density, descending, fill
 from pycupel.kernels.scores import SortedSums
 from pycupel.model.checks import BOOLEAN, POSITIVE, number, rule
@@ -19,11 +18,10 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     Offer,
-    check_slicer_nesting,
     index_slice,
     restricted,
 )
-from pycupel.values import brief_repr, check_fields, record_repr, sealed
+from pycupel.values import brief_repr, record_repr, sealed
 
 
 @sealed
@@ -40,9 +38,6 @@ class GreedySlice(IndexedSlicer):
 
     best_first: bool = field(default=False, metadata=BOOLEAN)
     """Whether the item with the highest score that fits is taken before anything else."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, SlicerConfigError)
 
     __repr__ = brief_repr
 
@@ -74,10 +69,6 @@ class MinScoreSlice(DelegatingSlicer):
     """The lowest score that may be selected."""
 
     __repr__ = record_repr
-
-    def __post_init__(self) -> None:
-        check_fields(self, SlicerConfigError)
-        check_slicer_nesting(self)
 
     @property
     def supports_marginal_items(self) -> bool:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride]
@@ -137,9 +128,6 @@ class StreamSlice(IndexedSlicer):
     """
 
     __repr__ = record_repr
-
-    def __post_init__(self) -> None:
-        check_fields(self, SlicerConfigError)
 
     def _slice_indices(self, offer: Offer, /) -> IndexSlice:
         items, scores, budget = offer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import NamedTuple
 
-from pycupel.errors import SlicerConfigError, TableTooLargeError
+from pycupel.errors import TableTooLargeError
 from pycupel.kernels.knapsack import StateLimitError, solve
 from pycupel.kernels.order import descending, fill
 from pycupel.kernels.versions import choose_in_order, choose_versions
@@ -15,7 +15,7 @@ from pycupel.model import ContextItem
 from pycupel.model.checks import BOOLEAN, POSITIVE, or_none
 from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, Offer, index_slice
 from pycupel.text import number_text
-from pycupel.values import check_fields, record_repr, sealed
+from pycupel.values import record_repr, sealed
 
 # The kernels take integer values: so many for a score of 1.
 _UNITS = 10_000
@@ -54,9 +54,6 @@ class KnapsackSlice(IndexedSlicer):
     """Whether to add whatever still fits afterwards, in the order of the candidates."""
 
     __repr__ = record_repr
-
-    def __post_init__(self) -> None:
-        check_fields(self, SlicerConfigError)
 
     def _slice_indices(self, offer: Offer, /) -> IndexSlice:
         items, scores, budget = offer

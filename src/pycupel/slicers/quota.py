@@ -28,12 +28,11 @@ from pycupel.slicers._base import (
     IndexSlice,
     InnerOffer,
     Offer,
-    check_slicer_nesting,
     restricted,
 )
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, one_line, shortened
-from pycupel.values import brief_repr, check_fields, hold, sealed
+from pycupel.values import brief_repr, hold, sealed
 
 _Entry = TypeVar("_Entry", bound=QuotaEntry | CountQuotaEntry)
 
@@ -96,20 +95,6 @@ def partition(keys: Sequence[Key], order: Iterable[int] | None = None) -> dict[K
     for i in range(len(keys)) if order is None else order:
         partitions.setdefault(keys[i], []).append(i)
     return partitions
-
-
-def check_inner_by(slicer: Any) -> None:
-    """Reject a slicer whose inner quotas are for something else: it divides the candidates before they can count."""
-    inner = slicer.inner
-    while isinstance(inner, IndexedSlicer):
-        by: Any = getattr(inner, "by", slicer.by)
-        if by != slicer.by:
-            raise SlicerConfigError(
-                f"{type(slicer).__name__} is by {grouping_name(slicer.by)}, but the {type(inner).__name__} inside it "
-                f"by {grouping_name(by)}; swap them, or use the same by",
-                argument="inner",
-            )
-        inner = getattr(inner, "inner", None)
 
 
 # The slicer.
@@ -190,29 +175,35 @@ class QuotaSlice(DelegatingSlicer):
         for entry in checked.all():
             required += entry.require
         if required > 100.0 + 1e-9:
-            raise SlicerConfigError(
-                f"the required percentages must not exceed 100 in total, but are {required}",
-                argument="entries",
-                value=required,
-            )
+            message = f"the required percentages must not exceed 100 in total, but are {required}"
+            raise SlicerConfigError(message, argument="entries", value=required)
         shares_rest = redistributes(self) if redistribute is None else redistribute
         hold(self, entries=checked.all(), inner=inner, redistribute=shares_rest, _entries=checked)
-        check_fields(self, SlicerConfigError)
-        check_slicer_nesting(self)
-        check_inner_by(self)
-        inside: object = self.inner
-        while isinstance(inside, IndexedSlicer):
-            percentages = {entry.require for entry in inside.entries} if isinstance(inside, QuotaSlice) else ()
+        IndexedSlicer.__post_init__(self)
+        self._check_inside()
+        # Each percentage, the largest first, with the number of entries that require it.
+        requirements = sorted(Counter([entry.require for entry in self.entries]).items(), reverse=True)
+        hold(self, _requirements=tuple(requirements))
+
+    def _check_inside(self) -> None:
+        """Reject inner quotas for something else, because this slicer divides the candidates before they can count."""
+        inner: Any = self.inner
+        while isinstance(inner, IndexedSlicer):
+            by: Any = getattr(inner, "by", self.by)
+            if by != self.by:
+                raise SlicerConfigError(
+                    f"{type(self).__name__} is by {grouping_name(self.by)}, but the {type(inner).__name__} inside it "
+                    f"by {grouping_name(by)}; swap them, or use the same by",
+                    argument="inner",
+                )
+            percentages = {entry.require for entry in inner.entries} if isinstance(inner, QuotaSlice) else ()
             if len(percentages) > MAX_INNER_PERCENTAGES:
                 raise SlicerConfigError(
                     f"a QuotaSlice inside another may require at most {MAX_INNER_PERCENTAGES} different percentages, "
                     f"not {len(percentages)}",
                     argument="inner",
                 )
-            inside = getattr(inside, "inner", None)
-        # Each percentage, the largest first, with the number of entries that require it.
-        requirements = sorted(Counter([entry.require for entry in self.entries]).items(), reverse=True)
-        hold(self, _requirements=tuple(requirements))
+            inner = getattr(inner, "inner", None)
 
     @property
     def each(self) -> QuotaEntry | None:

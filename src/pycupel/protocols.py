@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pycupel.diagnostics import CountRequirementShortfall, ExclusionReason
@@ -196,34 +197,29 @@ class NoShortener:
         return ()
 
 
-def checked_scorer(name: str, value: Any) -> Scorer:
-    """Check that a value has a method `score`."""
-    scorer: Scorer = _checked(name, value, "score", "a scorer: an object with score(item, all_items)")
-    return scorer
+def _checked(method: str, expected: str, name: str, value: Any) -> Any:
+    refuse_class(name, value)
+    if not callable(getattr(value, method, None)):
+        raise wrong_type(name, expected, value)
+    return value
 
 
-def checked_slicer(name: str, value: Any) -> Slicer:
-    """Check that a value has a method `slice`."""
-    slicer: Slicer = _checked(name, value, "slice", "a slicer: an object with slice(scored_items, budget)")
-    return slicer
+checked_scorer: Callable[[str, Any], Scorer] = partial(
+    _checked, "score", "a scorer: an object with score(item, all_items)"
+)
 
+checked_slicer: Callable[[str, Any], Slicer] = partial(
+    _checked, "slice", "a slicer: an object with slice(scored_items, budget)"
+)
 
-def checked_placer(name: str, value: Any) -> Placer:
-    """Check that a value has a method `place`."""
-    placer: Placer = _checked(name, value, "place", "a placer: an object with place(scored_items)")
-    return placer
+checked_placer: Callable[[str, Any], Placer] = partial(
+    _checked, "place", "a placer: an object with place(scored_items)"
+)
 
 
 def checked_shortener(name: str, value: Any) -> Shortener:
     """Check that a value has a method `shorten`, or is "none"."""
     if find_name(value, ("none",)):
         return NoShortener()
-    shortener: Shortener = _checked(name, value, "shorten", "a shortener: an object with shorten(item, context)")
+    shortener: Shortener = _checked("shorten", "a shortener: an object with shorten(item, context)", name, value)
     return shortener
-
-
-def _checked(name: str, value: Any, method: str, expected: str) -> Any:
-    refuse_class(name, value)
-    if not callable(getattr(value, method, None)):
-        raise wrong_type(name, expected, value)
-    return value

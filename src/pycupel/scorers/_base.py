@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import lru_cache
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from pycupel.errors import CycleError, ScorerConfigError
 from pycupel.model import ContextItem, ContextKind
@@ -19,7 +19,6 @@ from pycupel.protocols import Scorer, checked_scorer
 from pycupel.text import quoted
 from pycupel.values import check_fields, hold
 
-Batch: TypeAlias = Callable[[Sequence[ContextItem]], list[float]]
 Shares = list[tuple[Any, float]]
 
 # The kinds whose order in the input is meaningful: messages, and the output of tools.
@@ -122,14 +121,6 @@ def score_once(child: Any, items: Sequence[ContextItem], known: dict[int, list[f
     if wraps:
         return combined(child, items, known)
     return batch(child, items) if trusted else score_all(child, items)
-
-
-def batches(scorers: Sequence[Scorer]) -> tuple[tuple[Scorer, Batch], ...]:
-    """Pair each scorer with its `score_all`; empty unless all are different, built-in and wrap no others."""
-    methods = [_batch_method(scorer.__class__) for scorer in scorers]
-    if len(set(map(id, scorers))) < len(scorers) or not all(trusted and not wraps for _, trusted, wraps in methods):
-        return ()
-    return tuple([(scorer, cast(Any, scorer).score_all) for scorer in scorers])
 
 
 @lru_cache(maxsize=512)
@@ -324,9 +315,8 @@ _RESCALE = 'use ReflexiveScorer(rescale="auto"), or rescale_hints(items)'
 class ScorerTraits(NamedTuple):
     """The properties of a scorer and those inside it that notes depend on."""
 
-    # The innermost scorers with a share of the weight, except those that lack a question; the field that each reads.
+    # The innermost scorers with a share of the weight, except those that lack a question.
     shares: Shares
-    fields: Sequence[str | None]
     # The fields that any scorer reads, boosts and those that lack a question included.
     reads: frozenset[str | None]
     # Whether a scorer takes a question, but has none; whether one in `shares` has a question.
@@ -345,7 +335,6 @@ def traits_of(scorer: Any) -> ScorerTraits:
     shares = [(each, share) for each, share in leaves if share > 0.0 and not _awaits_query(each)]
     return ScorerTraits(
         shares,
-        [field_of(each) for each, _ in shares],
         reads=frozenset([field_of(each) for each, _ in leaves]),
         awaits_query=any(_awaits_query(each) for each, _ in leaves),
         has_query=any(_reads_query(each) for each, _ in shares),
@@ -361,7 +350,8 @@ def scorer_notes(traits: ScorerTraits, items: Sequence[ContextItem]) -> tuple[st
         return ()
     silent: list[Any] = []
     total = missing = 0.0
-    for (each, share), field in zip(traits.shares, traits.fields, strict=True):
+    for each, share in traits.shares:
+        field = field_of(each)
         if field is None or _sets_any(field, each, items):
             total += share
         elif not traits.has_query or field != _HINT:  # If there are no hints, a question still measures relevance.

@@ -13,7 +13,7 @@ from pycupel.kernels.scores import min_max, product, weighted_sum
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_iterable, checked_pairs, rule
 from pycupel.protocols import Scorer, checked_scorer
-from pycupel.scorers._base import Batch, WrappingScorer, batches, check_nesting, combined, score_all, score_one
+from pycupel.scorers._base import WrappingScorer, check_nesting, combined, score_all, score_one
 from pycupel.scorers.fields import checked_weight
 from pycupel.values import check_fields, hold, sealed
 
@@ -29,7 +29,6 @@ class CompositeScorer(WrappingScorer):
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
 
     _shares: tuple[float, ...] = field(init=False, repr=False, compare=False)
-    _batches: tuple[tuple[Scorer, Batch], ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []
@@ -46,13 +45,8 @@ class CompositeScorer(WrappingScorer):
             raise ScorerConfigError("At least one scorer entry is required", argument="entries")
         if not isfinite(total_weight):
             raise ScorerConfigError("the sum of all weights must be finite", argument="entries")
-        hold(self, _shares=tuple([weight / total_weight for _, weight in checked]))
-        self._hold(checked)
+        hold(self, entries=tuple(checked), _shares=tuple([weight / total_weight for _, weight in checked]))
         check_nesting(self, "entries", self.children)
-
-    def _hold(self, entries: Iterable[tuple[Scorer, float]]) -> None:
-        hold(self, entries=tuple(entries))
-        hold(self, _batches=batches(self.children))
 
     @property
     def children(self) -> tuple[Scorer, ...]:
@@ -61,7 +55,7 @@ class CompositeScorer(WrappingScorer):
 
     def _with_children(self, children: tuple[Scorer, ...]) -> Scorer:
         new = copy(self)
-        new._hold(zip(children, [weight for _, weight in self.entries], strict=True))
+        hold(new, entries=tuple(zip(children, [weight for _, weight in self.entries], strict=True)))
         return new
 
     def score(self, item: ContextItem, all_items: Sequence[ContextItem], /) -> float:
@@ -73,17 +67,7 @@ class CompositeScorer(WrappingScorer):
 
     def score_all(self, items: Sequence[ContextItem], /) -> list[float]:
         """Score all items at once; the results equal those of `score` bit for bit."""
-        if self._batches:
-            # No child occurs twice, so no scores have to be remembered.
-            return self._combine([batch(items) for _, batch in self._batches])
         return combined(self, items, {})
-
-    def _score_columns(self, items: Sequence[ContextItem], known: dict[int, list[float]]) -> list[list[float]]:
-        if known or not self._batches:
-            return WrappingScorer._score_columns(self, items, known)
-        for scorer, batch in self._batches:
-            known[id(scorer)] = batch(items)
-        return list(known.values())
 
     def _combine(self, columns: list[list[float]]) -> list[float]:
         return weighted_sum(columns, self._shares)

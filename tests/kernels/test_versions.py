@@ -69,6 +69,7 @@ def test_the_answer_is_always_the_same() -> None:
         pytest.param([[6, 3]], [[8, 8]], 5, [1], id="of equal values the lightest"),
         pytest.param([[6, 3], [2]], [[8, 8], [1]], 8, [0, 0], id="what is left makes an item longer"),
         pytest.param([[6, 3], [6, 3]], [[8, 8], [8, 8]], 9, [0, 1], id="the first item first"),
+        pytest.param([[4, 3], [4, 3]], [[8, 8], [8, 8]], 8, [0, 0], id="then the others"),
         pytest.param([[0, 0]], [[3, 4]], 0, [1], id="what weighs nothing"),
         pytest.param([[3]], [[0]], 5, [-1], id="no value is never chosen"),
         pytest.param([[5, 5]], [[7, 7]], 5, [0], id="of equal versions the first"),

@@ -493,6 +493,8 @@ def test_shares_that_starve() -> None:
         )
     ]
     assert starving(redistribute=True) == []
+    [note] = notes(STARVING[19:30], 300, HINTS, QuotaSlice([QuotaEntry("Memory", cap=30)]))
+    assert note.startswith("300 of 300 tokens stay unused, although 1 excluded item would fit: the share of kind 'Mess")
 
 
 def test_counts_pass_on_what_the_slicer_inside_has_to_say() -> None:

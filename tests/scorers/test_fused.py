@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pycupel import ContextItem, FusedScorer, Pipeline, Policy, ReflexiveScorer, select
+from pycupel import CompositeScorer, ContextItem, FusedScorer, Pipeline, Policy, ReflexiveScorer, select
 from pycupel.errors import DocumentError, InvalidArgumentError, ScorerConfigError
 from pycupel.policies import policy_to_dict
 from pycupel.scorers import rescale_hints
@@ -206,6 +206,11 @@ def test_a_key_that_no_item_has_is_noted() -> None:
     )
     assert Pipeline(FusedScorer()).dry_run(items, 100).notes == ()
     assert Pipeline(FusedScorer("metadata:x")).dry_run([], 100).notes == ()
+    two = CompositeScorer([(FusedScorer("metadata:retreiver"), 1), (FusedScorer("metadata:x"), 1)])
+    assert [first[:50] for first in Pipeline(two).dry_run(items, 100).notes] == [
+        "no candidate has a value for 'metadata:retreiver',",
+        "no candidate has a value for 'metadata:x', so Fuse",
+    ]
 
 
 def test_a_function_cannot_be_saved() -> None:

@@ -232,6 +232,14 @@ def test_counts_inside_shares_of_the_same_groups() -> None:
     assert contents(outside, budget=200) == ["7 5", "None 6", "a 0", "b 3"]
 
 
+def test_what_a_cap_leaves_free_is_not_offered_around_the_shares_inside() -> None:
+    """Without those, the second page of b would get what the other two pages of a leave free."""
+    two = [CountQuotaEntry("a", cap_count=1)]
+    assert contents(CountQuotaSlice(two, by="metadata:file"), budget=30) == ["a 0", "b 3", "b 4"]
+    shares = QuotaSlice([QuotaEntry.each(cap=100)], by="metadata:file")
+    assert contents(CountQuotaSlice(two, shares, by="metadata:file"), budget=30) == ["a 0"]
+
+
 def test_shares_cannot_hold_quotas_by_something_else() -> None:
     for inner in (CountQuotaSlice([EACH]), MinScoreSlice(QuotaSlice([], by="metadata:file"), 0.5)):
         with pytest.raises(

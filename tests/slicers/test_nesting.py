@@ -9,6 +9,7 @@ import pytest
 from pycupel import (
     ContextBudget,
     ContextItem,
+    CountConstrainedKnapsackSlice,
     CountQuotaEntry,
     CountQuotaSlice,
     GreedySlice,
@@ -18,7 +19,7 @@ from pycupel import (
     ScoredItem,
     Slicer,
 )
-from pycupel.errors import SlicerConfigError
+from pycupel.errors import CountRequirementError, SlicerConfigError
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,17 @@ def test_a_quota_asks_the_slicers_inside_it_for_each_kind(wrap: Callable[[Slicer
     inner = CountQuotaSlice([CountQuotaEntry("note", require_count=1, cap_count=1)])
     selected = QuotaSlice([QuotaEntry("note", cap=90)], wrap(inner)).slice(items, ContextBudget(10))
     assert [item.content for item in selected] == ["note 0", "memo 0", "memo 1"]
+
+
+def test_counts_inside_a_quota_keep_what_they_do_when_a_kind_is_scarce() -> None:
+    entries = [CountQuotaEntry("note", require_count=3, cap_count=3)]
+    items = [ScoredItem(ContextItem(f"note {i}", 1, kind="note"), 0.5) for i in range(2)]
+    for inner in (
+        CountQuotaSlice(entries, scarcity="throw"),
+        CountConstrainedKnapsackSlice(entries, scarcity="throw"),
+    ):
+        with pytest.raises(CountRequirementError):
+            QuotaSlice([QuotaEntry("note", cap=90)], inner).slice(items, ContextBudget(10))
 
 
 @pytest.mark.proves("S-QU-17")

@@ -7,8 +7,8 @@ interrupted.
 
 What is mutated, and by which tests it is judged, stands in pyproject.toml: the core under [tool.mutmut], and what
 `--others` judges under [tool.mutate-others]. Not counted are reprs,
-what an error says (what a `raise` of an error that is nothing but text has in its brackets, and the texts that a check
-is given for it), types that only type checkers read, and whether `zip` would notice a mistake.
+what an error says (what a `raise` of an error that is nothing but text has in its brackets, the texts that a check is
+given for it, and notes), types that only type checkers read, and whether `zip` would notice a mistake.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Counted(ast.NodeTransformer):
         called = ast.unparse(node.func).rpartition(".")[2]
         if called == "cast":
             return node.args[-1]
-        if re.search("^check|^wrong_|^duplicate_|Error$", called):
+        if re.search("^check|^wrong_|^duplicate_|^add_note$|Error$", called):
             # A mutant may have None in place of a text, or nothing at all.
             node.args = [each for each in node.args if not _is_text(each)]
             node.keywords = [each for each in node.keywords if each.arg not in ("argument", "value", "hint")]

@@ -85,24 +85,18 @@ def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, float]]:
     first = 1
     with path.open("rb", _BUFFER) as file, decompressed(file, str(path)) as lines, errors_naming(str(path)):
         while True:
-            start, size = lines.tell(), 0
+            size = 0
             held: list[bytes] = []
             for line in islice(limited_lines(lines, max_line, first), _REQUESTS):
+                held.append(line)
                 size += len(line)
-                if lines is not file:
-                    held.append(line)
                 if size >= _BYTES:
                     break
-            if not size:
+            if not held:
                 return
-            if lines is file:
-                # Read again in one go: joining thousands of lines would fragment memory.
-                lines.seek(start)
-                held = [lines.read(size)]
-            payload = b"".join(held)
             # The file may have grown since.
-            yield first, payload, min(1.0, file.tell() / whole)
-            first += payload.count(b"\n")
+            yield first, b"".join(held), min(1.0, file.tell() / whole)
+            first += len(held)
 
 
 def process(chunk: Chunk, job: Job) -> ChunkResult:

@@ -214,7 +214,11 @@ class _ItemReader:
         self._names = [field.name for field in ITEM.fields]
         self._known = {name for field in ITEM.fields for name in field.spellings}
         # The default is loaded when an item needs it, but a name is checked even if none does.
-        self._counter = None if options.counter == _AUTO else _counter(options.counter)
+        self._counter: Any = None
+        if options.counter != _AUTO:
+            from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
+
+            self._counter = get_counter(options.counter)
         self._model = options.model
         self._counted = 0
         # The first record with each unknown key.
@@ -266,12 +270,6 @@ class _ItemReader:
         if self._counted:
             items = "item" if self._counted == 1 else "items"
             screen.note(f"counted the tokens of {self._counted:,} {items} without a token count, with {self._counter}")
-
-
-def _counter(name: str) -> Any:
-    from pycupel.tokens.counters import get_counter  # noqa: PLC0415 - most items have their tokens
-
-    return get_counter(name)
 
 
 # Read chat histories: messages, a request, or a request on each line.

@@ -252,17 +252,15 @@ def add_several_policies(parser: Parser, more: str) -> None:
 # What the values of those options mean.
 
 
-def budget_of(options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
+def budget_of(
+    options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0, given: str | None = None
+) -> int:
     """Return the budget in tokens; a share is one of this model's input limit, unless the options name another.
 
-    A share also leaves room in the window for a reply of so many tokens. The policy may have models of its own.
+    A share also leaves room in the window for a reply of so many tokens. The policy may have models of its own. One of
+    several budgets is `given`.
     """
-    return percent_or_tokens(options.budget, options, model, policy=policy, reply=reply)
-
-
-def percent_or_tokens(given: str, options: Any, model: str | None = None, *, policy: Any = None, reply: int = 0) -> int:
-    """Return a number of tokens, given as such or as a share of what the model takes beside the reply."""
-    number, is_share = parse_amount(given)
+    number, is_share = parse_amount(options.budget if given is None else given)
     if not is_share:
         return int(number)
     window, most = _limits(options, options.model or model, policy)

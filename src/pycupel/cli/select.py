@@ -23,7 +23,6 @@ from pycupel.cli.parsers import (
     add_shared,
     bound,
     budget_of,
-    percent_or_tokens,
     policy_of,
 )
 from pycupel.codecs.base import Context
@@ -276,10 +275,10 @@ def _budgets(options: Any, policy: Any) -> list[int]:
         each_budget = first.split(",")
         if any(re.fullmatch(r"0\d\d", each) for each in each_budget):
             raise InputError(f"a comma separates budgets here: write 1000, not 1,000, in {options.budget!r}")
-        return [percent_or_tokens(each, options, policy=policy) for each in each_budget]
+        return [budget_of(options, policy=policy, given=each) for each in each_budget]
     if len(rest) != 2:
         raise InputError(f"a range of budgets is FIRST:LAST:STEP, like 1000:16000:500, not {options.budget!r}")
-    low, high, step = (percent_or_tokens(each, options, policy=policy) for each in (first, *rest))
+    low, high, step = (budget_of(options, policy=policy, given=each) for each in (first, *rest))
     if step < 1 or not low <= high <= low + step * _MAX_BUDGETS:
         raise InputError(
             f"a range of budgets must be ascending, with at most {_MAX_BUDGETS:,} steps, not {options.budget}"

@@ -17,7 +17,7 @@ from pycupel.codecs.json_values import Located, errors_naming, limited_lines, op
 from pycupel.errors import DocumentError
 from pycupel.messages.providers._tables import CALL, ITEM_TYPES, PART_TYPES, RESULT, STEP_TYPES
 from pycupel.model.checks import checked_iterable, wrong_type
-from pycupel.replay.log import Call, Compaction, History, Log, Requests, as_dict, as_dicts, as_name, text_in
+from pycupel.replay.log import Call, Compaction, History, Log, Requests, as_dict, as_dicts, as_name, as_time, text_in
 
 # The model of messages that Claude Code wrote itself, such as errors of the API.
 _SYNTHETIC = "<synthetic>"
@@ -386,11 +386,8 @@ _TIME = re.compile(rb'"timestamp":\s*"([^"\\]+)"')
 class SessionFile(NamedTuple):
     """A logged session."""
 
-    time: datetime
-    """The time of its last row; or, if no row has one, when the file was changed."""
-
+    time: datetime  # Of its last row; or, if no row has one, when the file was changed.
     path: Path
-    """The file."""
 
 
 def sessions_in(folder: Path | None = None) -> list[SessionFile]:
@@ -424,13 +421,5 @@ def _time_of(path: Path) -> datetime:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _TAIL))
         times = _TIME.findall(file.read())
-    return next(_times(reversed(times)), datetime.fromtimestamp(path.stat().st_mtime, UTC))
-
-
-def _times(texts: Iterator[bytes]) -> Iterator[datetime]:
-    for text in texts:
-        try:
-            time = datetime.fromisoformat(text.decode())
-        except ValueError:
-            continue
-        yield time if time.tzinfo else time.replace(tzinfo=UTC)
+    known = filter(None, (as_time(text.decode(errors="replace")) for text in reversed(times)))
+    return next(known, datetime.fromtimestamp(path.stat().st_mtime, UTC))

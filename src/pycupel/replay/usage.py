@@ -285,33 +285,19 @@ def _redundant(window: Sequence[Part]) -> tuple[dict[int, int], dict[int, int]]:
 class Spent(NamedTuple):
     """An amount of money."""
 
-    what: str
-    """What it was, or would have been, paid for."""
-
-    tokens: int
-    """How many tokens it was paid for."""
-
-    usd: float
-    """The amount, in US dollars."""
-
-    is_measured: bool
-    """Whether the provider counted the tokens; if not, it is an estimate."""
+    what: str  # What it was, or would have been, paid for.
+    tokens: int  # How many tokens it was paid for.
+    usd: float  # The amount, in US dollars.
+    is_measured: bool  # Whether the provider counted the tokens; if not, it is an estimate.
 
 
 class Money(NamedTuple):
     """What a session cost, and what its prompts would have cost with other policies."""
 
-    model: str
-    """The model at whose prices policies are estimated."""
-
-    prices: Prices
-    """What its tokens cost."""
-
-    rows: tuple[Spent, ...]
-    """The amounts: by what was paid for, their sum, and one for each policy."""
-
-    others: tuple[str, ...] = ()
-    """Other models in the session, whose calls are paid at their own prices."""
+    model: str  # The model at whose prices policies are estimated.
+    prices: Prices  # What its tokens cost.
+    rows: tuple[Spent, ...]  # The amounts: by what was paid for, their sum, and one for each policy.
+    others: tuple[str, ...] = ()  # Other models in the session, whose calls are paid at their own prices.
 
 
 def money_of(usage: ContextUsage, results: Sequence[PolicyReplay], table: Mapping[str, Prices]) -> Money | None:
@@ -380,17 +366,11 @@ _LIFETIME = 300
 class CacheMiss(NamedTuple):
     """A call that lost the cache."""
 
-    call: int
-    """Which call it was, from 1."""
-
-    cause: str
-    """Why: a name in `CAUSES`."""
-
-    tokens: int
-    """The tokens of the previous prompt that were not read from the cache."""
-
+    call: int  # Which call it was, from 1.
+    cause: str  # Why: a name in `CAUSES`.
+    tokens: int  # The tokens of the previous prompt that were not read from the cache.
+    # Whether the log has the tokens that were read; if not, the loss is likely, and the tokens are all there were.
     is_measured: bool
-    """Whether the log has the tokens that were read; if not, the loss is likely, and the tokens are all there were."""
 
     @property
     def cost(self) -> int:
@@ -424,7 +404,7 @@ def _cause(history: History, before: Call, after: Call, images: set[int]) -> str
         return "model_changed"
     if after.changed:
         return after.changed
-    if any(before.index < each.index <= after.index for each in history.compactions):
+    if _is_compacted(history, before.index, after.index):
         return "messages_changed"
     if before.time and after.time and (after.time - before.time).total_seconds() > (before.cache_seconds or _LIFETIME):
         return "expired"

@@ -99,7 +99,7 @@ class State:
     ) -> None:
         self._items, self._name = list(checked_iterable("items", "an iterable of ContextItem", items)), name
         classify_items(self._items)
-        self._read = read or _read_lines
+        self._read = read or (lambda text: read_items(io.StringIO(text)))
         limits = _half(self._items) if budget is None else ContextBudget.of(budget)
         self._first = _Settings(as_policy(policy), limits, query)
         self._document = policy_to_dict(policy)
@@ -210,10 +210,6 @@ def _half(items: Iterable[ContextItem]) -> ContextBudget:
 
 def _budget_data(budget: ContextBudget) -> dict[str, int]:
     return {"max": budget.max_tokens, "target": budget.target_tokens, "reserve": budget.output_reserve}
-
-
-def _read_lines(text: str) -> Iterable[ContextItem]:
-    return read_items(io.StringIO(text))
 
 
 _LOOPBACK = "127.0.0.1"

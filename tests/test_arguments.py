@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -27,6 +27,7 @@ from pycupel import (
     KnapsackSlice,
     MetadataKeyScorer,
     MetadataTrustScorer,
+    MinScoreSlice,
     OverflowStrategy,
     Pipeline,
     Policy,
@@ -126,6 +127,12 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: CountQuotaSlice([], scarcity=WRONG), "scarcity", "x"),
         (lambda: CountQuotaSlice([], cap_order=WRONG), "cap_order", "x"),
         (lambda: CountConstrainedKnapsackSlice([], scarcity=WRONG), "scarcity", "x"),
+        (lambda: CountConstrainedKnapsackSlice([CountQuotaEntry("a", cap_count=1)] * 2), "entries", "a"),
+        (lambda: GreedySlice(-0.1), "cost_exponent", -0.1),
+        (lambda: GreedySlice(2.1), "cost_exponent", 2.1),
+        (lambda: GreedySlice(float("inf")), "cost_exponent", float("inf")),
+        (lambda: MinScoreSlice(GreedySlice(), float("inf")), "min_score", float("inf")),
+        (lambda: ReflexiveScorer("always"), "rescale", "always"),  # type: ignore[arg-type]
         (lambda: Pipeline(RECENCY, overflow_strategy=WRONG), "overflow_strategy", "x"),
         (lambda: Pipeline.from_policy(WRONG), "policy", "x"),
         (lambda: find_min_budget_for(WRONG, [ITEM], ITEM, 10), "pipeline", "x"),
@@ -192,44 +199,14 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: ContextBudget(50).effective(WRONG), "pinned_tokens"),
         (lambda: find_min_budget_for("rag", NUMBERS, NUMBER, 10), "items"),
         (lambda: ReportRunner(NUMBER), "default"),
-        (lambda: CompositeScorer(WRONG), "entries"),
-        (lambda: CompositeScorer([WRONG]), "entries"),
-        (lambda: CompositeScorer([(WRONG, 1)]), "entries"),
-        (lambda: CompositeScorer([(RECENCY, WRONG)]), "entries"),
-        (lambda: ScaledScorer(WRONG), "inner"),
-        (lambda: BoostedScorer(WRONG), "inner"),
-        (lambda: BoostedScorer(RECENCY, WRONG), "boosts"),
         (lambda: BoostedScorer(RECENCY, boosts=WRONG), "boosts"),
-        (lambda: BoostedScorer(RECENCY, boosts=[WRONG]), "boosts"),
-        (lambda: KindScorer(WRONG), "weights"),
-        (lambda: KindScorer({1: 1}), "weights"),  # type: ignore[arg-type]
-        (lambda: KindScorer({"a": WRONG}), "weights"),
-        (lambda: TagScorer(WRONG), "tag_weights"),
-        (lambda: TagScorer({1: 1}), "tag_weights"),  # type: ignore[dict-item]
-        (lambda: TagScorer({"a": WRONG}), "tag_weights"),
-        (lambda: TagScorer({}, case_insensitive=WRONG), "case_insensitive"),
-        (lambda: MetadataKeyScorer(NONE, "value", 1), "key"),
-        (lambda: MetadataKeyScorer("key", NONE, 1), "value"),
-        (lambda: MetadataKeyScorer("key", "value", WRONG), "boost"),
-        (lambda: MetadataTrustScorer(WRONG), "default_score"),
-        (lambda: DecayScorer(WRONG, Window(HOUR)), "time_provider"),
-        (lambda: DecayScorer(SystemTimeProvider, Window(HOUR)), "time_provider"),  # type: ignore[arg-type]
-        (lambda: DecayScorer(CLOCK, WRONG), "curve"),
-        (lambda: DecayScorer(CLOCK, Window), "curve"),  # type: ignore[arg-type]
         (lambda: Exponential(WRONG), "half_life"),
         (lambda: Window(WRONG), "max_age"),
         (lambda: Step([(WRONG, 1)]), "windows"),
-        (lambda: Step([(HOUR, WRONG)]), "windows"),
-        (lambda: KnapsackSlice(WRONG), "bucket_size"),
-        (lambda: KnapsackSlice(fill_free=WRONG), "fill_free"),
-        (lambda: StreamSlice(replace=WRONG), "replace"),
-        (lambda: QuotaSlice(WRONG), "entries"),
-        (lambda: QuotaSlice([WRONG]), "entries"),
-        (lambda: QuotaSlice([], WRONG), "inner"),
-        (lambda: QuotaSlice([], GreedySlice), "inner"),  # type: ignore[arg-type]
-        (lambda: QuotaSlice([], redistribute=WRONG), "redistribute"),
         (lambda: CountQuotaSlice([], scarcity=NONE), "scarcity"),
         (lambda: CountConstrainedKnapsackSlice([], WRONG), "knapsack"),
+        (lambda: CountConstrainedKnapsackSlice([], scarcity=NONE), "scarcity"),
+        (lambda: ReflexiveScorer(NONE), "rescale"),
         (lambda: Pipeline(WRONG), "scorer"),
         (lambda: preset(NONE), "name"),
         (lambda: policy_sensitivity([], 50, {"a": "rag", "b": NONE}), "variants"),
@@ -277,6 +254,107 @@ def test_a_wrong_type(build: Build, argument: str) -> None:
     assert getattr(caught.value, "argument", None) == argument
 
 
+# What each constructor refuses with a TypeError that names the argument.
+REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]] = [
+    (
+        ["1", b"1", True, None, [1.0], 1j],
+        {
+            "entries": [lambda value: CompositeScorer([(RECENCY, 1), (RECENCY, value)])],
+            "weights": [lambda value: KindScorer({"a": value})],
+            "tag_weights": [lambda value: TagScorer({"a": value})],
+            "boost": [lambda value: MetadataKeyScorer("key", "value", value)],
+            "default_score": [MetadataTrustScorer],
+            "null_timestamp_score": [lambda value: DecayScorer(CLOCK, Window(HOUR), value)],
+            "windows": [lambda value: Step([(HOUR, value)])],
+            "cost_exponent": [GreedySlice],
+            "min_score": [lambda value: MinScoreSlice(GreedySlice(), value)],
+        },
+    ),
+    (
+        [True, 1.0, "1", [1]],
+        {
+            "bucket_size": [KnapsackSlice],
+            "max_cells": [lambda value: KnapsackSlice(max_cells=value)],
+            "max_states": [lambda value: KnapsackSlice(max_states=value)],
+            "batch_size": [StreamSlice],
+        },
+    ),
+    ([None], {"bucket_size": [KnapsackSlice], "max_states": [lambda value: KnapsackSlice(max_states=value)]}),
+    (
+        [1, 0, "yes"],
+        {
+            "case_insensitive": [lambda value: TagScorer({}, case_insensitive=value)],
+            "best_first": [lambda value: GreedySlice(best_first=value)],
+            "fill_free": [lambda value: KnapsackSlice(fill_free=value)],
+            "redistribute": [lambda value: QuotaSlice([], redistribute=value)],
+            "replace": [lambda value: StreamSlice(replace=value)],
+        },
+    ),
+    (
+        [None, 1, b"key", True],
+        {
+            "key": [lambda value: MetadataKeyScorer(value, "value", 1)],
+            "value": [lambda value: MetadataKeyScorer("key", value, 1)],
+        },
+    ),
+    (
+        [3, "recency", object(), RecencyScorer, RECENCY.score],
+        {
+            "entries": [lambda value: CompositeScorer([(RECENCY, 1), (value, 1)])],
+            "inner": [ScaledScorer, BoostedScorer],
+            "boosts": [
+                lambda value: BoostedScorer(RECENCY, RECENCY, value),
+                lambda value: BoostedScorer(RECENCY, boosts=[value]),
+            ],
+        },
+    ),
+    (
+        [None, 3, "greedy", object(), GreedySlice],
+        {
+            "inner": [
+                lambda value: QuotaSlice([], value),
+                lambda value: CountQuotaSlice([], value),
+                lambda value: MinScoreSlice(value, 0),
+            ]
+        },
+    ),
+    (
+        [None, HOUR, 3, "now", SystemTimeProvider, Window],
+        {
+            "time_provider": [lambda value: DecayScorer(value, Window(HOUR))],
+            "curve": [lambda value: DecayScorer(CLOCK, value)],
+        },
+    ),
+    (
+        [None, 5, "ab", b"ab", RECENCY, ["a"], [None], [(RECENCY,)], [(RECENCY, 1, 1)], [QuotaEntry]],
+        {
+            "entries": [CompositeScorer, QuotaSlice, CountQuotaSlice, CountConstrainedKnapsackSlice],
+            "windows": [Step],
+        },
+    ),
+    (
+        [[("a", 1.0)], "a", 3, {1: 1.0}],
+        {"weights": [KindScorer], "tag_weights": [TagScorer]},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("build", "argument", "value"),
+    [
+        (build, argument, value)
+        for values, arguments in REFUSED
+        for argument, builds in arguments.items()
+        for build in builds
+        for value in values
+    ],
+)
+def test_a_value_of_a_wrong_type(build: Callable[[Any], object], argument: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=argument) as caught:
+        build(value)
+    assert getattr(caught.value, "argument", None) == argument
+
+
 @pytest.mark.parametrize(
     ("build", "spelling", "attribute", "kept"),
     [
@@ -284,6 +362,7 @@ def test_a_wrong_type(build: Build, argument: str) -> None:
         (lambda name: ReflexiveScorer(rescale=name), "AUTO", "rescale", "auto"),
         (lambda name: CountQuotaSlice([], cap_order=name), "Score", "cap_order", "score"),
         (lambda name: CountQuotaSlice([], scarcity=name), "Throw", "scarcity", "throw"),
+        (lambda name: CountConstrainedKnapsackSlice([], scarcity=name), "THROW", "scarcity", "throw"),
         (lambda name: ChronologicalPlacer(undated=name), "posi_tion", "undated", "position"),
         (DiagnosticTraceCollector, "stage", "detail_level", "Stage"),
         (lambda name: Pipeline(RECENCY, overflow_strategy=name), "-PROCEED", "overflow_strategy", "proceed"),

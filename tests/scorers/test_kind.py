@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import OrderedDict
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from pycupel import ContextItem, ContextKind, KindScorer
-from pycupel.errors import InvalidItemError, ScorerConfigError
+from pycupel.errors import ScorerConfigError
 
 
 def score_of(scorer: KindScorer, kind: str) -> float:
@@ -58,34 +57,6 @@ def test_a_weight_that_is_not_finite_is_refused(weight: float) -> None:
     assert str(caught.value) == "Weight for kind must be finite"
     assert "Image" in "".join(caught.value.__notes__)
     assert isinstance(caught.value, ValueError)
-
-
-@pytest.mark.parametrize("weight", ["1", b"1", True, None, [1.0], 1j])
-def test_a_weight_that_is_no_number_is_a_type_error(weight: Any) -> None:
-    """PY-05 and SC-04: no bool, no string; the message names the entry."""
-    with pytest.raises(TypeError, match="Image"):
-        KindScorer({"Image": weight})
-
-
-@pytest.mark.parametrize("names", [("Message", "message"), ("message", "MESSAGE"), (ContextKind("A"), "A")])
-def test_two_spellings_of_one_kind_are_refused(names: tuple[Any, Any]) -> None:
-    """DM-12: one of the two weights would be lost."""
-    with pytest.raises(ScorerConfigError, match=r"^weights: duplicate kind "):
-        KindScorer(OrderedDict([(names[0], 1.0), (names[1], 2.0)]))
-
-
-@pytest.mark.parametrize("name", ["", " ", "\t\n"])
-def test_a_blank_kind_is_refused(name: str) -> None:
-    """DM-12: a blank kind is an InvalidItemError wherever it stands."""
-    with pytest.raises(InvalidItemError):
-        KindScorer({name: 1.0})
-
-
-@pytest.mark.parametrize("weights", [[("Message", 1.0)], "Message", 3, {1: 1.0}, {None: 1.0}])
-def test_anything_but_a_mapping_from_kinds_is_a_type_error(weights: Any) -> None:
-    """PB-05: a wrong type is found on construction."""
-    with pytest.raises(TypeError):
-        KindScorer(weights)
 
 
 def test_the_map_is_copied_and_read_only() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pycupel import ContextItem, ReflexiveScorer
-from pycupel.errors import ScorerConfigError
 from pycupel.scorers import rescale_hints
 from pycupel.testing import check_scorer
 
@@ -37,18 +36,6 @@ def test_never_is_the_default() -> None:
     assert ReflexiveScorer() == ReflexiveScorer("never") != ReflexiveScorer("auto")
     assert repr(ReflexiveScorer("auto")) == "ReflexiveScorer(rescale='auto')"
     assert repr(ReflexiveScorer()) == "ReflexiveScorer()"
-
-
-def test_another_way_to_rescale_is_refused() -> None:
-    with pytest.raises(ScorerConfigError, match="rescale must be one of never, auto, not 'always'") as caught:
-        ReflexiveScorer("always")  # type: ignore[arg-type]
-    assert caught.value.argument == "rescale"
-
-
-@pytest.mark.parametrize("rescale", [None, True])
-def test_a_way_to_rescale_of_another_type_is_a_type_error(rescale: Any) -> None:
-    with pytest.raises(TypeError, match="rescale must be a str"):
-        ReflexiveScorer(rescale)
 
 
 def test_rescaling_keeps_the_contract() -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from pycupel import (
     ContextItem,
-    RecencyScorer,
     ReflexiveScorer,
     ScaledScorer,
 )
@@ -93,17 +91,3 @@ def test_a_single_score_asks_for_all_items_in_order() -> None:
     counting = Counting()
     assert ScaledScorer(counting).score(items[2], items) == 0.25
     assert counting.asked == ["x", "xxx", "xx", "xxxxx"]
-
-
-@pytest.mark.parametrize("inner", [None, 3, "recency", object()])
-def test_an_inner_scorer_that_cannot_score_is_a_type_error(inner: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="inner"):
-        ScaledScorer(inner)
-
-
-def test_a_class_instead_of_an_instance_is_a_type_error_that_suggests_the_call() -> None:
-    """PB-05."""
-    inner: Any = RecencyScorer
-    with pytest.raises(TypeError, match=r"did you mean RecencyScorer\("):
-        ScaledScorer(inner)

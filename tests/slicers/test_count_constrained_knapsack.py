@@ -19,7 +19,7 @@ from pycupel import (
     ScoredItem,
 )
 from pycupel.diagnostics import CountCapExceeded
-from pycupel.errors import CountRequirementError, SlicerConfigError
+from pycupel.errors import CountRequirementError
 from tests.slicers.rows import KindRows, detailed, entry, of_kinds, selected
 
 EXACT = KnapsackSlice(1)
@@ -187,26 +187,6 @@ def test_fill_free_works_inside() -> None:
 # The constructor.
 
 
-def test_two_entries_for_a_kind_are_refused() -> None:
-    """CQ-04."""
-    with pytest.raises(SlicerConfigError, match=r"^entries: duplicate kind 'TOOL'"):
-        CountConstrainedKnapsackSlice([entry("tool", 1, 1), entry("TOOL", 1, 1)])
-
-
-@pytest.mark.parametrize("entries", [None, 5, "tool"])
-def test_entries_are_an_iterable(entries: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="entries must be an iterable of CountQuotaEntry"):
-        CountConstrainedKnapsackSlice(entries)
-
-
-def test_a_wrong_entry_is_named_by_its_index() -> None:
-    """PB-05."""
-    wrong: Any = ("tool", 1, 2)
-    with pytest.raises(TypeError, match=r"entries\[1\] must be a CountQuotaEntry"):
-        CountConstrainedKnapsackSlice([entry("doc", 0, 1), wrong])
-
-
 @pytest.mark.proves("S-CK-04")
 @pytest.mark.parametrize("knapsack", [None, GreedySlice(), KnapsackSlice, 100])
 def test_the_knapsack_is_a_knapsack(knapsack: Any) -> None:
@@ -221,19 +201,6 @@ def test_scarcity_may_be_a_string(scarcity: Any) -> None:
     """WF-06: in any case."""
     assert CountConstrainedKnapsackSlice([], scarcity=scarcity).scarcity is ScarcityBehavior.THROW
     assert CountConstrainedKnapsackSlice([]).scarcity is ScarcityBehavior.DEGRADE
-
-
-def test_an_unknown_scarcity_is_refused() -> None:
-    """PB-05."""
-    with pytest.raises(SlicerConfigError, match="scarcity must be one of degrade, throw, not 'ignore'"):
-        CountConstrainedKnapsackSlice([], scarcity="ignore")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("scarcity", [None, 1])
-def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="scarcity must be"):
-        CountConstrainedKnapsackSlice([], scarcity=scarcity)
 
 
 @pytest.mark.proves("S-CK-07")

@@ -6,7 +6,6 @@ import math
 import pickle
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,6 @@ from pycupel import (
     ContextBudget,
     ContextItem,
     CountConstrainedKnapsackSlice,
-    CountQuotaEntry,
     CountQuotaSlice,
     GreedySlice,
     KnapsackSlice,
@@ -285,90 +283,6 @@ def test_the_arguments_have_their_order() -> None:
     assert slicer == CountQuotaSlice(entries=[entry("tool", 1, 2)], inner=inner, scarcity=ScarcityBehavior.THROW)
     with pytest.raises(TypeError):
         CountQuotaSlice([], inner, ScarcityBehavior.THROW, "score")  # type: ignore[call-arg]
-
-
-def test_two_entries_for_a_kind_are_refused() -> None:
-    """CQ-04: after folding; the same items would be committed twice."""
-    with pytest.raises(SlicerConfigError, match=r"^entries: duplicate kind 'TOOL'"):
-        CountQuotaSlice([entry("tool", 2, 2), entry("TOOL", 1, 1)])
-
-
-@pytest.mark.parametrize(("require", "cap"), [(1, 0), (3, 2)])
-def test_an_entry_cannot_require_more_than_its_cap(require: int, cap: int) -> None:
-    """CountQuotaSlice: validation rules 1 and 2."""
-    with pytest.raises(SlicerConfigError, match=rf"require_count \({require}\) must not exceed cap_count \({cap}\)"):
-        entry("tool", require, cap)
-
-
-@pytest.mark.parametrize("counts", [{"cap_count": -1}, {"cap_count": 1, "require_count": -1}])
-def test_counts_are_not_negative(counts: Any) -> None:
-    """CQ-16."""
-    with pytest.raises(SlicerConfigError, match="must be 0 or more"):
-        CountQuotaEntry("tool", **counts)
-
-
-@pytest.mark.parametrize("name", ["cap_count", "require_count"])
-@pytest.mark.parametrize("count", [True, 1.0, "1", None])
-def test_counts_are_integers(name: str, count: Any) -> None:
-    """CQ-16: and bool is none."""
-    counts: dict[str, Any] = {"cap_count": 5, name: count}
-    with pytest.raises(TypeError, match=f"{name} must be an int"):
-        CountQuotaEntry("tool", **counts)
-
-
-@pytest.mark.parametrize("entries", [None, 5, "tool", b"tool"])
-def test_entries_are_an_iterable(entries: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="entries must be an iterable of CountQuotaEntry"):
-        CountQuotaSlice(entries)
-
-
-@pytest.mark.parametrize("wrong", ["tool", ("tool", 1, 2), CountQuotaEntry, None])
-def test_a_wrong_entry_is_named_by_its_index(wrong: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match=r"entries\[1\] must be a CountQuotaEntry"):
-        CountQuotaSlice([entry("doc", 0, 1), wrong])
-
-
-@pytest.mark.parametrize("inner", [None, "greedy", object()])
-def test_the_inner_slicer_is_a_slicer(inner: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="inner must be a slicer"):
-        CountQuotaSlice([], inner)
-
-
-@pytest.mark.parametrize("inner", [GreedySlice, KnapsackSlice])
-def test_a_class_is_no_inner_slicer(inner: Any) -> None:
-    """PB-05: the usual slip, and the error says what was meant."""
-    with pytest.raises(TypeError, match=rf"^inner must be an instance; did you mean {inner.__name__}\(\)\?$"):
-        CountQuotaSlice([], inner)
-
-
-@pytest.mark.parametrize("scarcity", ["throw", "Throw", "THROW", ScarcityBehavior.THROW])
-def test_scarcity_may_be_a_string(scarcity: Any) -> None:
-    """WF-06: in any case."""
-    assert CountQuotaSlice([], scarcity=scarcity).scarcity is ScarcityBehavior.THROW
-
-
-def test_an_unknown_scarcity_is_refused() -> None:
-    """PB-05: the error lists what there is."""
-    with pytest.raises(SlicerConfigError, match="scarcity must be one of degrade, throw, not 'ignore'"):
-        CountQuotaSlice([], scarcity="ignore")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("scarcity", [None, 1, True])
-def test_scarcity_of_a_wrong_type_is_refused(scarcity: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="scarcity must be"):
-        CountQuotaSlice([], scarcity=scarcity)
-
-
-def test_an_unknown_cap_order_is_refused() -> None:
-    """CQ-07: there are two."""
-    cap_order: Any = "density"
-    with pytest.raises(SlicerConfigError, match="cap_order must be one of inner, score, not 'density'") as caught:
-        CountQuotaSlice([], cap_order=cap_order)
-    assert caught.value.argument == "cap_order"
 
 
 def test_marginal_items_are_supported_and_a_minimum_budget_is_not() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import pickle
-from typing import Any
 
 import pytest
 
 from pycupel import GreedySlice
-from pycupel.errors import SlicerConfigError
 from tests.slicers.rows import Rows, scored, selected
 
 INF = math.inf
@@ -56,23 +54,6 @@ def test_budget_simulation_is_supported() -> None:
     """BS-09: both class attributes are True."""
     assert GreedySlice.supports_marginal_items is True
     assert GreedySlice.supports_min_budget is True
-
-
-@pytest.mark.parametrize("exponent", [-0.1, 2.1, NAN, INF])
-def test_an_exponent_out_of_range_is_refused(exponent: float) -> None:
-    """The error carries the argument's name and the value."""
-    with pytest.raises(SlicerConfigError, match="cost_exponent must be") as caught:
-        GreedySlice(exponent)
-    assert caught.value.argument == "cost_exponent"
-
-
-@pytest.mark.parametrize(
-    ("options", "name"), [({"cost_exponent": "1"}, "cost_exponent"), ({"best_first": 1}, "best_first")]
-)
-def test_options_of_a_wrong_type_are_refused(options: dict[str, Any], name: str) -> None:
-    """PB-05: a wrong type is a TypeError that names the argument."""
-    with pytest.raises(TypeError, match=f"{name} must be"):
-        GreedySlice(**options)
 
 
 def test_by_score_alone_the_best_is_taken_before_items_without_tokens() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -188,29 +187,6 @@ def test_the_error_passes_through_a_pipeline_and_through_pickle() -> None:
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.candidates, copy.capacity, copy.cells, copy.limit, copy.allowed) == (2, 100, 202, "max_cells", 1)
     assert str(copy) == str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["bucket_size", "max_cells", "max_states"])
-@pytest.mark.parametrize("value", [True, 1.0, "1", [1]])
-def test_options_of_a_wrong_type_are_refused(name: str, value: Any) -> None:
-    """PB-05 and DM-02: a TypeError that names the argument; bool and float are no integers."""
-    with pytest.raises(TypeError, match=f"{name} must be an int"):
-        KnapsackSlice(**{name: value})
-
-
-@pytest.mark.parametrize("name", ["bucket_size", "max_states"])
-def test_only_the_limit_of_cells_can_be_lifted(name: str) -> None:
-    """KN-03: None is for max_cells alone."""
-    options: dict[str, Any] = {name: None}
-    with pytest.raises(TypeError, match=name):
-        KnapsackSlice(**options)
-
-
-@pytest.mark.parametrize("value", [1, None, "yes"])
-def test_fill_free_is_a_bool(value: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="fill_free must be a bool"):
-        KnapsackSlice(fill_free=value)
 
 
 @pytest.mark.proves("S-KN-01")

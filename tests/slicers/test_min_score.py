@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from pycupel import (
     ContextBudget,
@@ -23,7 +21,6 @@ from pycupel import (
     ScoredItem,
 )
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ScoredTooLow
-from pycupel.errors import SlicerConfigError
 from pycupel.slicers import MinScoreSlice
 from pycupel.slicers._base import Offer, exclusion_notes, quota_constraints_of
 
@@ -117,22 +114,6 @@ def test_what_it_supports_and_its_quotas_are_the_inner_slicers() -> None:
     slicer = MinScoreSlice(quota, 0.5)
     assert slicer.supports_min_budget is slicer.supports_marginal_items is False
     assert quota_constraints_of(slicer) == quota_constraints_of(quota)
-
-
-@pytest.mark.parametrize("min_score", [math.nan, math.inf])
-def test_a_minimum_that_is_not_finite_is_refused(min_score: float) -> None:
-    with pytest.raises(SlicerConfigError, match="min_score must be finite") as caught:
-        MinScoreSlice(GreedySlice(), min_score)
-    assert caught.value.argument == "min_score"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((None, 0.5), "inner must be a slicer"), ((GreedySlice(), "1"), "min_score must be a number")],
-)
-def test_wrong_types_are_refused(arguments: tuple[Any, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        MinScoreSlice(*arguments)
 
 
 def test_is_a_value() -> None:

@@ -43,6 +43,7 @@ from pycupel import (
     StreamSlice,
     TagScorer,
     TraceDetailLevel,
+    UShapedPlacer,
 )
 from pycupel.analytics import (
     ItemStatus,
@@ -145,6 +146,7 @@ def nested(wrap: Callable[[Scorer], Scorer]) -> Scorer:
         (lambda: Pipeline(RECENCY).run([ITEM], -5), "budget", -5),
         (lambda: sweep_budgets("rag", [ITEM], [50, -5]), "budgets", -5),
         (lambda: FramedPlacer(first=[""]), "first", ""),
+        (lambda: ChronologicalPlacer("first"), "undated", "first"),  # type: ignore[arg-type]
         (lambda: REPORT.should().include_item_with_kind(" "), "kind", " "),
         (lambda: preset("x"), "name", "x"),
         (lambda: policy_sensitivity([ITEM], 50, {"a": "rag", "b": WRONG}), "variants", "x"),
@@ -175,7 +177,12 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("build", "argument"),
     [
+        (lambda: Pipeline(RECENCY, overflow_strategy=NONE), "overflow_strategy"),
         (lambda: FramedPlacer(last=NUMBERS), "last"),
+        (lambda: FramedPlacer(last=NUMBER), "last"),
+        (lambda: FramedPlacer(first=WRONG), "first"),
+        (lambda: RelevanceScorer(NUMBER), "query"),
+        (lambda: RelevanceScorer(group=NONE), "group"),
         (lambda: play(NUMBERS), "state"),
         (lambda: State(NUMBERS), "items"),
         (lambda: State(NUMBER), "items"),
@@ -207,7 +214,6 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: CountConstrainedKnapsackSlice([], WRONG), "knapsack"),
         (lambda: CountConstrainedKnapsackSlice([], scarcity=NONE), "scarcity"),
         (lambda: ReflexiveScorer(NONE), "rescale"),
-        (lambda: Pipeline(WRONG), "scorer"),
         (lambda: preset(NONE), "name"),
         (lambda: policy_sensitivity([], 50, {"a": "rag", "b": NONE}), "variants"),
         (lambda: policy_sensitivity([], 50, {"a": "rag", NONE: "rag"}), "variants"),
@@ -217,7 +223,6 @@ def test_a_wrong_value(build: Build, argument: str, value: Any) -> None:
         (lambda: run_suite(NUMBER), "directory"),
         (lambda: ContextBudget(50).effective(NONE), "pinned_tokens"),
         (lambda: CLOCKS.register("q", SystemTimeProvider), "entry"),
-        (lambda: Pipeline(RecencyScorer), "scorer"),  # type: ignore[arg-type]
         (lambda: REPORT.to_html(NUMBER), "path"),
         (lambda: item(NONE), "content"),
         (lambda: make_version(WRONG, "b", 1, "me"), "item"),
@@ -268,6 +273,8 @@ REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]
             "windows": [lambda value: Step([(HOUR, value)])],
             "cost_exponent": [GreedySlice],
             "min_score": [lambda value: MinScoreSlice(GreedySlice(), value)],
+            "k1": [lambda value: RelevanceScorer(k1=value)],
+            "share": [lambda value: RelevanceScorer(share=value)],
         },
     ),
     (
@@ -277,6 +284,7 @@ REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]
             "max_cells": [lambda value: KnapsackSlice(max_cells=value)],
             "max_states": [lambda value: KnapsackSlice(max_states=value)],
             "batch_size": [StreamSlice],
+            "window": [lambda value: RelevanceScorer(window=value)],
         },
     ),
     ([None], {"bucket_size": [KnapsackSlice], "max_states": [lambda value: KnapsackSlice(max_states=value)]}),
@@ -288,6 +296,9 @@ REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]
             "fill_free": [lambda value: KnapsackSlice(fill_free=value)],
             "redistribute": [lambda value: QuotaSlice([], redistribute=value)],
             "replace": [lambda value: StreamSlice(replace=value)],
+            "optional": [lambda value: RelevanceScorer(optional=value)],
+            "deduplication": [lambda value: Policy(RECENCY, deduplication=value)],
+            "dedupe_against_pinned": [lambda value: Policy(RECENCY, dedupe_against_pinned=value)],
         },
     ),
     (
@@ -300,6 +311,7 @@ REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]
     (
         [3, "recency", object(), RecencyScorer, RECENCY.score],
         {
+            "scorer": [Pipeline, Policy],
             "entries": [lambda value: CompositeScorer([(RECENCY, 1), (value, 1)])],
             "inner": [ScaledScorer, BoostedScorer],
             "boosts": [
@@ -309,13 +321,35 @@ REFUSED: list[tuple[Sequence[Any], dict[str, Sequence[Callable[[Any], object]]]]
         },
     ),
     (
-        [None, 3, "greedy", object(), GreedySlice],
+        [None, 3, "greedy", object(), GreedySlice, UShapedPlacer()],
         {
+            "slicer": [lambda value: Pipeline(RECENCY, value), lambda value: Policy(RECENCY, value)],
             "inner": [
                 lambda value: QuotaSlice([], value),
                 lambda value: CountQuotaSlice([], value),
                 lambda value: MinScoreSlice(value, 0),
-            ]
+            ],
+        },
+    ),
+    (
+        [None, 3, "uShaped", object(), UShapedPlacer, RECENCY],
+        {
+            "placer": [
+                lambda value: Pipeline(RECENCY, placer=value),
+                lambda value: Policy(RECENCY, placer=value),
+            ],
+            "inner": [FramedPlacer],
+        },
+    ),
+    (
+        [1, b"x", True, ScarcityBehavior],
+        {
+            "overflow_strategy": [
+                lambda value: Pipeline(RECENCY, overflow_strategy=value),
+                lambda value: Policy(RECENCY, overflow_strategy=value),
+            ],
+            "name": [lambda value: Policy(RECENCY, name=value)],
+            "description": [lambda value: Policy(RECENCY, description=value)],
         },
     ),
     (

@@ -199,25 +199,6 @@ def test_the_name_of_a_file_gets_a_hint(name: Any) -> None:
     assert getattr(caught.value, "__notes__", []) == [note] * is_file
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"scorer": None}, "scorer must be"),
-        ({"scorer": RecencyScorer}, "scorer must be"),
-        ({"slicer": None}, "slicer must be"),
-        ({"placer": "uShaped"}, "placer must be"),
-        ({"deduplication": 1}, r"deduplication must be a bool, not 1 \(int\)"),
-        ({"dedupe_against_pinned": None}, "dedupe_against_pinned must be a bool"),
-        ({"overflow_strategy": 5}, "overflow_strategy must be a str"),
-        ({"name": 5}, r"name must be a str, not 5 \(int\)"),
-        ({"description": b"x"}, "description must be a str"),
-    ],
-)
-def test_wrong_types_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=f"^{message}"):
-        Policy(**{"scorer": RecencyScorer(), **arguments})
-
-
 def test_choices_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(PipelineConfigError, match=r"^dedupe_against_pinned needs deduplication=True$"):
         Policy(RecencyScorer(), deduplication=False, dedupe_against_pinned=True)

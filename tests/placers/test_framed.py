@@ -75,20 +75,6 @@ def test_a_kind_cannot_be_first_and_last() -> None:
     assert caught.value.argument == "last"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"inner": None}, "inner must be a placer"),
-        ({"first": "SystemPrompt"}, "first must be an iterable of kinds, or a function"),
-        ({"last": 3}, "last must be an iterable of kinds, or a function"),
-        ({"last": [3]}, "must be a str"),
-    ],
-)
-def test_wrong_types_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        FramedPlacer(**options)
-
-
 def test_is_a_value() -> None:
     placer = FramedPlacer(UShapedPlacer(), first=("Memory", "memory"), last=("note",))
     assert placer.first == (ContextKind.MEMORY,)

@@ -16,7 +16,7 @@ from pycupel import (
     PriorityScorer,
     UShapedPlacer,
 )
-from pycupel.errors import InvalidArgumentError, PlacerContractError
+from pycupel.errors import PlacerContractError
 from pycupel.placers import Lineup, place_by_index
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -87,9 +87,3 @@ def test_a_placer_that_returns_a_set_has_no_order() -> None:
 
 def test_other_placers_ignore_positions() -> None:
     assert place_by_index(UShapedPlacer(), Lineup(UNDATED[:3], [0.1, 0.2, 0.3], lambda: [5, 3, 1])) == [2, 0, 1]
-
-
-def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="undated must be one of received, position, not 'first'") as caught:
-        ChronologicalPlacer("first")  # type: ignore[arg-type]
-    assert caught.value.argument == "undated"

@@ -14,7 +14,6 @@ import pytest
 
 from pycupel import (
     BoostedScorer,
-    ChronologicalPlacer,
     CompositeScorer,
     ContextBudget,
     ContextItem,
@@ -427,20 +426,3 @@ def test_a_mixin_can_bring_the_score() -> None:
 
 
 # Pipelines and scorers.
-
-
-def test_a_pipeline_needs_a_scorer_and_not_its_class() -> None:
-    """PB-05: with a suggestion."""
-    wrong: Any = RecencyScorer
-    with pytest.raises(TypeError, match=r"did you mean RecencyScorer\("):
-        Pipeline(wrong)
-    custom: Any = Recording
-    with pytest.raises(TypeError, match=r"did you mean Recording\("):
-        Pipeline(custom)
-
-
-@pytest.mark.parametrize("wrong", [None, "recency", ChronologicalPlacer(), lambda item, all_items: 0.5])
-def test_a_pipeline_refuses_what_cannot_score(wrong: Any) -> None:
-    """PB-05."""
-    with pytest.raises(TypeError, match="scorer"):
-        Pipeline(wrong)

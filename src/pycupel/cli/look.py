@@ -391,7 +391,7 @@ def _window_rows(usage: ContextUsage, screen: Screen) -> list[Row]:
             named, rest = shares[:_MAX_TOOLS], shares[_MAX_TOOLS:]
             rows += [_share_row(f"  {abridged(each.tool)}", [each], usage, "") for each in named]
             if rest:
-                rows.append(_share_row(f"  {len(rest)} other tools", rest, usage, QUIET))
+                rows.append(_share_row(f"  {plural(len(rest), 'other tool')}", rest, usage, QUIET))
     return screen.with_bars(_WINDOW.split(), [row for row, _ in rows], [bar for _, bar in rows])
 
 

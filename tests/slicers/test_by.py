@@ -173,15 +173,15 @@ def test_shares_by_a_metadata_key_and_their_notes() -> None:
     report = Pipeline(ReflexiveScorer(), slicer).dry_run(PAGES, 100)
     assert sorted(item.content for item in report.items) == ["7 5", "None 6", "a 0", "a 1", "b 3"]
     notes = [event.message or "" for event in report.events]
-    assert any("metadata:file value 'a' may use 20 tokens" in note for note in notes)
-    assert any("metadata:file value 'b' may use 10 tokens" in note for note in notes)
+    assert any("(20% of the 100 tokens left by pinned items is 20; a has 20)" in note for note in notes)
+    assert any("(10% of the 100 tokens left by pinned items is 10; b has 10)" in note for note in notes)
     fixed = QuotaSlice([QuotaEntry("z", require=50)], by="source", redistribute=False)
     notes = list(Pipeline(ReflexiveScorer(), fixed).dry_run(PAGES, 100).notes)
     assert notes[0].startswith("no candidate has source 'z', for which QuotaSlice requires 50 percent")
     assert "the share of source 'Rag' was 50 tokens" in notes[1]
     none = QuotaSlice([QuotaEntry.each(cap=10)], by="metadata:none")
     report = Pipeline(ReflexiveScorer(), none).dry_run(PAGES, 100)
-    assert any("metadata:none value '(none)' may use 10 tokens" in (event.message or "") for event in report.events)
+    assert any("is 10; (none) has 10)" in (event.message or "") for event in report.events)
 
 
 def test_a_key_that_no_item_has_is_noted() -> None:

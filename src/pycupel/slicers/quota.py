@@ -224,14 +224,7 @@ class QuotaSlice(DelegatingSlicer):
         if not items or budget.target_tokens <= 0:
             return self._offer((), offer, budget).slice()
         shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
-        outcomes = {key: self._offer_share(key, share, offer).slice() for key, share in shares.items()}
-        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()} if self.redistribute else {}
-        rest = budget.target_tokens - sum(used.values())
-        for key, tokens in used.items():
-            larger = shares[key]._replace(tokens=min(shares[key].cap, tokens + rest))
-            if larger.tokens > shares[key].tokens:
-                outcomes[key] = self._offer_share(key, larger, offer).slice()
-                rest += tokens - outcomes[key].tokens(items)
+        outcomes = self._outcomes(shares, offer)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
             [i for outcome in outcomes.values() for i in outcome.selected],
@@ -240,6 +233,19 @@ class QuotaSlice(DelegatingSlicer):
             {i: version for outcome in outcomes.values() for i, version in outcome.versions.items()},
             tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
+
+    def _outcomes(self, shares: Mapping[Key, _Share], offer: Offer) -> dict[Key, IndexSlice]:
+        """Select within each share, and offer what it leaves to the others if that is asked for."""
+        items, _, budget = offer
+        outcomes = {key: self._offer_share(key, share, offer).slice() for key, share in shares.items()}
+        used = {key: outcome.tokens(items) for key, outcome in outcomes.items()} if self.redistribute else {}
+        rest = budget.target_tokens - sum(used.values())
+        for key, tokens in used.items():
+            larger = shares[key]._replace(tokens=min(shares[key].cap, tokens + rest))
+            if larger.tokens > shares[key].tokens:
+                outcomes[key] = self._offer_share(key, larger, offer).slice()
+                rest += tokens - outcomes[key].tokens(items)
+        return outcomes
 
     def _distribute(
         self, partitions: dict[Key, list[int]], items: Sequence[ContextItem], target: int
@@ -286,19 +292,24 @@ class QuotaSlice(DelegatingSlicer):
             return {}
         notes: dict[int, str] = {}
         noun, keys = noun_of(self.by), keys_of(items, self.by)
-        for key, share in self._distribute(partition(keys), items, budget.target_tokens).items():
+        shares = self._distribute(partition(keys), items, budget.target_tokens)
+        outcomes = self._outcomes(shares, offer)
+        for key, share in shares.items():
             value = group_label(self.by, items[share.members[0]], key)
             kind, entry = shortened(value), self._entries.of(key)
-            part = self._offer_share(key, share, offer)
-            inner = part.notes()
+            inner = self._offer_share(key, share, offer).notes()
             text = f"the share of {noun} {kind} was {number_text(share.tokens)} tokens"
-            if self.redistribute:
-                text = f"{noun} {kind} may use {number_text(share.cap)} tokens"
-            elif entry is not None and share.tokens == share.cap < budget.target_tokens:
+            if (
+                entry is not None
+                and share.cap < budget.target_tokens
+                and (self.redistribute or share.tokens == share.cap)
+            ):
                 # The cap decided, so it can be named as the user wrote it.
-                whole, used = number_text(budget.target_tokens), number_text(part.slice().tokens(items))
+                whole, used = number_text(budget.target_tokens), number_text(outcomes[key].tokens(items))
                 limit = f"{entry.cap:g}% of the {whole} tokens left by pinned items"
                 text = f"{limit} is {number_text(share.cap)}; {one_line(value)} has {used}"
+            elif self.redistribute:
+                text = f"{noun} {kind} may use {number_text(share.cap)} tokens"
             for i in share.members:
                 notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes

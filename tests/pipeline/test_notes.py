@@ -135,19 +135,15 @@ def test_a_single_token_is_rounded_up_too() -> None:
 
 def test_a_quota_that_redistributes_names_its_cap_or_what_a_kind_may_use() -> None:
     slicer = QuotaSlice([QuotaEntry("Document", cap=10)], redistribute=True)
-    assert slice_messages(slicer, [item("a", 60, 0.9), item("b", 60, 0.8, "Document")], 130) == [
-        "BudgetExceeded: 60 tokens requested, 70 available (10% of the 130 tokens left by pinned items is 13; "
-        "Document has 0)"
-    ]
+    [message] = slice_messages(slicer, [item("a", 60, 0.9), item("b", 60, 0.8, "Document")], 130)
+    assert message.endswith("70 available (10% of the 130 tokens left by pinned items is 13; Document has 0)")
     # What the others left is counted.
     documents = [item("b", 10, 0.9, "Document"), item("c", 10, 0.8, "Document"), item("d", 10, 0.7, "Document")]
     slicer = QuotaSlice([QuotaEntry("Document", cap=20)], redistribute=True)
     assert slice_messages(slicer, [item("a", 900, 0.9), *documents], 100)[-1].endswith("is 20; Document has 20)")
     rounding = QuotaSlice([QuotaEntry("Document", cap=10)], KnapsackSlice(100), redistribute=True)
-    assert slice_messages(rounding, [item("a", 60, 0.9)], 70) == [
-        "BudgetExceeded: 60 tokens requested, 70 available (kind 'Message' may use 70 tokens; tokens are rounded up "
-        "to buckets of 100)"
-    ]
+    [message] = slice_messages(rounding, [item("a", 60, 0.9)], 70)
+    assert message.endswith("(kind 'Message' may use 70 tokens; tokens are rounded up to buckets of 100)")
 
 
 @pytest.mark.parametrize(

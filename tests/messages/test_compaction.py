@@ -136,6 +136,15 @@ def test_a_call_whose_result_comes_later_is_not_covered() -> None:
     assert lint_messages(history, "responses") == []
 
 
+def test_a_call_that_was_answered_is_covered_though_a_later_one_has_its_id() -> None:
+    """Some servers number the calls of each response from zero."""
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "call_0", "name": "f", "input": {}}]}
+    told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_0", "content": "x"}]}
+    history = [question(), call, told, answer(), ON_DEMAND, question("Now?"), call, told]
+    assert select(history, 10_000, provider="anthropic").kept == (4, 5, 6, 7)
+    assert lint_messages(history, "anthropic") == []
+
+
 def test_the_reasoning_of_such_a_call_stays_with_it() -> None:
     """OpenAI rejects a call without the reasoning that led to it."""
     thoughts: list[Message] = [{"type": "reasoning", "id": each, "summary": []} for each in ("old", "new")]

@@ -250,6 +250,7 @@ class TestInteractions:
                 16,
             ),
             ({"type": "processing_call", "id": "p"}, "assistant", "", 12),
+            ({"type": "file_search_call", "id": "f"}, "assistant", "", 12),
             ({"type": "user_input", "content": [{"type": "document", "data": PIXEL}]}, "user", "", 1500),
         ],
     )

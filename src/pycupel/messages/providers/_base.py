@@ -210,6 +210,8 @@ class Provider(NamedTuple):
         waits = False
         covered: set[int] = set()
         for view in reversed(views[:block]):
+            # The results that come later may be of calls that have the same ids as these.
+            later.difference_update(view.results)
             waits = not later.isdisjoint(view.calls) or (waits and (view.reasoning or FOREIGN in view.marks))
             lasts = LASTING in view.marks and COMPACTION not in view.marks
             if not (waits or lasts or view.message_index in kept):

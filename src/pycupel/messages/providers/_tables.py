@@ -129,9 +129,9 @@ _ANTHROPIC = {
     "tool_use": Meaning(CALL, "assistant", ("id",), needs_id=True, price="call", only="anthropic"),
     "tool_result": Meaning(RESULT, "user", ("tool_use_id",), needs_id=True, said="content", only="anthropic"),
     "server_tool_use": _SERVER_USE._replace(only="anthropic"),
-    "mcp_tool_use": _SERVER_USE,
+    "mcp_tool_use": _SERVER_USE._replace(only="anthropic"),
     **{
-        f"{name}_tool_result": _SERVER_RESULT
+        f"{name}_tool_result": _SERVER_RESULT._replace(only="anthropic")
         for name in (
             *("advisor", "bash_code_execution", "code_execution", "mcp", "text_editor_code_execution", "tool_search"),
             *("web_fetch", "web_search"),
@@ -139,7 +139,7 @@ _ANTHROPIC = {
     },
     "image": _IMAGE._replace(only="anthropic"),
     "document": _FILE._replace(only="anthropic"),
-    "container_upload": _FILE,
+    "container_upload": _FILE._replace(only="anthropic"),
     "search_result": _PLAIN._replace(only="anthropic"),
     # What the results of its tools hold.
     **dict.fromkeys(("advisor_result", "advisor_redacted_result", "web_fetch_result", "web_search_result"), _READ),
@@ -158,7 +158,7 @@ _ANTHROPIC = {
         )
     },
     "browser_state": _JSON,
-    "mcp_tool_listing": _READ,
+    "mcp_tool_listing": _READ._replace(only="anthropic"),
     # Tools that are there from now on, until they are removed.
     "tool_addition": Meaning(TOOL, "system", price="tool", lasting=True, only="anthropic"),
     "tool_removal": Meaning(TOOL, "system", price="tool", lasting=True, only="anthropic"),
@@ -176,12 +176,12 @@ TEXTS = frozenset({"text", "input_text", "output_text"})
 """The types of parts that are just a text."""
 
 # Responses: a list of items. A call without an id is one that the provider answers itself.
-_ASKED, _ANSWERED = Meaning(CALL, "assistant", ("call_id",)), Meaning(RESULT, "tool", ("call_id",), needs_id=True)
+_ASKED = Meaning(CALL, "assistant", ("call_id",), price="call")
+_ANSWERED = Meaning(RESULT, "tool", ("call_id",), needs_id=True)
 _SPOKEN, _LASTING = Meaning(OTHER, "assistant"), Meaning(OTHER, "system", lasting=True)
 ITEM_TYPES: Mapping[str, Meaning] = {
     "reasoning": Meaning(THINKING, "assistant"),
-    "function_call": _ASKED._replace(price="call"),
-    **dict.fromkeys(("custom_tool_call", "program"), _ASKED),
+    **dict.fromkeys(("function_call", "custom_tool_call", "program"), _ASKED),
     **dict.fromkeys(("computer_call", "local_shell_call", "shell_call", "apply_patch_call"), _ASKED),
     **dict.fromkeys(("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"), _ASKED),
     **dict.fromkeys(("tool_search_call", "multi_agent_call"), _ASKED),

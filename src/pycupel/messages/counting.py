@@ -176,21 +176,10 @@ def tokens_by_kind(
 ) -> dict[str, int]:
     """Count messages by kind: "user", "images" and so on, as `Usage.history` has them, and "system".
 
-    Args:
-        messages: The history: dicts or the SDK's objects, which are not changed.
-        provider: openai, responses, anthropic, gemini, mistral, converse or interactions; auto detects it.
-        counter: A name for `get_counter`, or a function from str to int. With "auto", the model and the
-            provider decide.
-        model: The model's name, as `get_counter` takes it.
+    The arguments and errors are those of `count_messages`.
 
     Returns:
         The tokens of the kinds that occur; they add up to the tokens of the messages.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        InvalidArgumentError: the provider or the counter is unknown.
-        MessageShapeError: a message has a shape that the provider does not know.
-        ProviderAmbiguousError: the provider is "auto" and cannot be determined.
     """
     history = checked_list("messages", messages)
     known = resolve_provider(history, provider, model)

@@ -191,3 +191,11 @@ def test_an_enumeration_of_ties_is_given_up_as_soon_as_its_end_is_out_of_reach()
     assert solve(weights, weights, sum(weights) // 2, 1_000, PLENTY) == sorted(
         dynamic_program(weights, weights, sum(weights) // 2)
     )
+
+
+def test_an_enumeration_of_ties_within_reach_is_not_given_up() -> None:
+    """KN-03: its last steps make most of the states, so that those left to try must not be overestimated."""
+    powers = [2**k for k in range(10)]
+    instance = Instance(powers, powers, 515)
+    assert instance.solved(max_states=522) == instance.table
+    assert [states_needed(instance, limit) for limit in (42, 43, 521)] == [169, 70, 522]

@@ -46,6 +46,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.errors import InvalidArgumentError
+from pycupel.messages import select_messages
 from pycupel.render._data import entries_of
 from pycupel.render.html import (
     Band,
@@ -460,6 +461,15 @@ class TestTheSweep:
         sweep = data_of(report.to_html(pipeline=Pipeline(RelevanceScorer()), items=items))["sweep"]
         assert list(sweep) == ["failed"]
         assert "query" in sweep["failed"]
+
+    def test_a_history_asks_for_no_pipeline(self) -> None:
+        """It would be refused."""
+        messages = [{"role": "user", "content": f"question {i} " * 20} for i in range(20)]
+        report = select_messages(messages, 500, counter="estimator", explain=True).report
+        assert report is not None
+        assert data_of(report.to_html())["sweep"]["failed"].startswith("a chat history is cut, and not selected item")
+        with pytest.raises(InvalidArgumentError, match="for a chat history"):
+            report.to_html(pipeline="chat", items=report.items)
 
     def test_what_is_not_an_item_is_refused(self) -> None:
         report = PIPELINE.dry_run(make_items(), BUDGET)

@@ -307,12 +307,17 @@ SELECTED_BY: Final = "pycupel.selected_by"
 """The key in the metadata of items that the report of a chat history has: what selected them."""
 
 
-def refuse_history(items: Iterable[ContextItem]) -> None:
-    """Raise if the items are of a report of a chat history: other budgets cut it, and a pipeline would select from it.
+def are_of_history(items: Iterable[ContextItem]) -> bool:
+    """Whether the items are of a report of a chat history.
 
-    The items say so themselves, because they may come from JSON, or without their report.
+    They say so themselves, because they may come from JSON, or without their report.
     """
-    if any(SELECTED_BY in item.metadata for item in items):
+    return any(SELECTED_BY in item.metadata for item in items)
+
+
+def refuse_history(items: Iterable[ContextItem]) -> None:
+    """Raise if the items are of a chat history: other budgets cut it, and a pipeline would select from it."""
+    if are_of_history(items):
         raise InvalidArgumentError(
             "pipeline cannot try other budgets for a chat history, which is cut and not selected item by item; "
             "call select_messages with another budget instead",

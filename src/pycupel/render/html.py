@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pycupel.analytics import BudgetPoint
 from pycupel.diagnostics import Explanation, SelectionReport
 from pycupel.diagnostics.reasons import reason_name
-from pycupel.diagnostics.report import checked_report, refuse_history
+from pycupel.diagnostics.report import are_of_history, checked_report, refuse_history
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextItem
 from pycupel.model.checks import checked_bool
@@ -175,6 +175,7 @@ MOST_REPORTS = 8
 """How many reports a page shows side by side."""
 
 _TITLE = "Context selection"
+_CUT = "a chat history is cut, and not selected item by item; call select_messages with another budget instead"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
 
 
@@ -218,12 +219,13 @@ def page_data(
         )
     checked_bool("text", text)
     policy = None if pipeline is None else as_policy(pipeline, "pipeline")
+    own = [each.item for each in entries_of(report)]
     if policy is not None:
-        refuse_history([*report.items, *(each.item for each in report.excluded)])
+        refuse_history(own)
     table = PageRows.of(report, others)
     kinds = Kinds(entry.item for each in (report, *others) for entry in entries_of(each))
     data = report_data(report, others, table, kinds, text=text)
-    sweep: Data | None = None
+    sweep: Data | None = {"failed": _CUT} if are_of_history(own) else None
     if items is not None:
         candidates = checked_items(items)
         if len(candidates) != report.total_candidates:

@@ -26,7 +26,7 @@ from pycupel.diagnostics import (
     UnknownReason,
 )
 from pycupel.diagnostics.reasons import pinned_tokens, reason_name
-from pycupel.diagnostics.report import SELECTED_BY, checked_report, slicer_notes
+from pycupel.diagnostics.report import are_of_history, checked_report, slicer_notes
 from pycupel.errors import InvalidArgumentError
 from pycupel.kernels.order import descending
 from pycupel.model import ContextBudget, ContextItem, ContextKind
@@ -157,7 +157,7 @@ def cause_of(excluded: ExcludedItem, positions: Mapping[str, int], digits: int, 
             rest = f"left {count(left, digits)} free" if left >= 0 else f"exceeds the target by {count(-left, digits)}"
             # What is left is that of the final selection, and not what was left when the item was considered. The cut
             # of a history keeps room to grow, which is free as well.
-            is_cut = SELECTED_BY in excluded.item.metadata
+            is_cut = are_of_history([excluded.item])
             rest = f"the cut left {plural(left, 'token')} for more" if is_cut else f"the selection {rest}"
             return Cause(f"{title} ({short_name(reason)})", f"{count(needed, digits)} tokens", note or rest, word)
         case Deduplicated(deduplicated_against=content):

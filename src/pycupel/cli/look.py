@@ -71,7 +71,6 @@ from pycupel.replay.describe import (
     POLICY_COLUMNS,
     Gauge,
     basis_of,
-    certainty_of,
     context_panels,
     gauge_of,
     group_of,
@@ -193,7 +192,7 @@ def _context(options: Any, screen: Screen) -> int:
     is_found = _find_file(options, screen)
     log = _read(options.file, options.max_line, screen)
     with errors_about(options.file), screen.progress_of(_REPLAYING) as progress:
-        usage = context_usage(_chosen(log, options), counter=options.counter)
+        usage = context_usage(_chosen(log, options.conversation), counter=options.counter)
         budget = usage.total // 2 if options.budget is None else budget_of(options, usage.history.model)
         # The budget also has to hold what is not in the file.
         room = budget - usage.not_in_file
@@ -274,8 +273,7 @@ def _known_limits(options: Any, model: str | None) -> ModelLimits | None:
     return None if name is None else find_limits(name)
 
 
-def _chosen(log: Log, options: Any) -> Log | History:
-    number: int | None = options.conversation
+def _chosen(log: Log, number: int | None) -> Log | History:
     if number is None:
         return log
     if not 1 <= number <= len(log.histories):
@@ -416,7 +414,7 @@ def _growth_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
 def _miss_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
     misses = cache_misses(usage)
     rows = [
-        _row(each.call, each.tokens, each.cost, Span(certainty_of(each), QUIET), each.cause)
+        _row(each.call, each.tokens, each.cost, Span(basis_of(each), QUIET), each.cause)
         for each in sorted(misses, key=lambda each: -each.tokens)[:_MAX_FINDINGS]
     ]
     title = miss_heading(misses).replace("The prompt cache", "THE PROMPT CACHE", 1)

@@ -237,14 +237,9 @@ def miss_heading(misses: Sequence[CacheMiss]) -> str:
     return f"The prompt cache was lost at {plural(len(misses), 'call')}, {plural(tokens, 'token')}"
 
 
-def certainty_of(miss: CacheMiss) -> str:
-    """Say how sure a loss is."""
-    return "measured" if miss.is_measured else "likely"
-
-
-def basis_of(row: Spent) -> str:
-    """Say what an amount is based on."""
-    return "measured" if row.is_measured else "estimated"
+def basis_of(known: CacheMiss | Spent) -> str:
+    """Say how a loss or an amount is known."""
+    return "measured" if known.is_measured else "likely" if isinstance(known, CacheMiss) else "estimated"
 
 
 # What policies would have sent: a row for each.
@@ -407,9 +402,7 @@ def context_panels(
     ]
     misses = cache_misses(usage)
     if misses:
-        lost = [
-            (each.call, each.cause, certainty_of(each), each.tokens, each.cost, CAUSES[each.cause]) for each in misses
-        ]
+        lost = [(each.call, each.cause, basis_of(each), each.tokens, each.cost, CAUSES[each.cause]) for each in misses]
         columns = ("Call", "Cause", "How known", "Tokens", "Cost", "What it means")
         note = "Tokens that an earlier call had sent, and what it cost to read them anew, in tokens at the usual price."
         panels.append(Rows(miss_heading(misses), columns, lost, note))

@@ -266,6 +266,25 @@ def test_a_cut_that_leaves_much_of_its_room_drops_less() -> None:
     assert selection.total_tokens >= 0.8 * 0.65 * 700
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_the_newest_texts_stay_if_dropping_keeps_them(seed: int) -> None:
+    """Issue: of the newest ten texts of the user and the assistant none may be missing that dropping keeps."""
+    chance = random.Random(seed)
+    messages: list[Any] = []
+    for n in range(100):
+        messages.append(question("openai", "plain words " * chance.randrange(2, 60)))
+        for k in range(chance.randrange(3)):
+            lines = [f"row_{chance.randrange(9_999)} in path/x{line}.py" for line in range(chance.randrange(1, 60))]
+            messages += exchange("openai", 10 * n + k, "\n".join(lines))
+        selection = select(messages, 2_000, "openai")
+        if selection.dropped or selection.shortened:
+            break
+        messages.append({"role": "assistant", "content": "some more words " * chance.randrange(2, 60)})
+    dropping = select(messages, 2_000, "openai", shorten=None)
+    texts = [n for n, each in enumerate(messages) if each["role"] in ("user", "assistant") and each["content"]]
+    assert {*texts[-10:]}.intersection(dropping.kept) <= {*selection.kept}
+
+
 def test_nothing_small_is_shortened() -> None:
     small = "a_name: " + "x" * 388
     messages = [question("openai", "Go on."), *(m for n in range(40) for m in exchange("openai", n, small))]

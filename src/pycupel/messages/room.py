@@ -33,6 +33,12 @@ ALL_KEPT_DIVISOR = 3
 NEWEST_KEPT_DIVISOR = 10
 """Otherwise, it drops none of the newest ones that take a tenth: more would leave too little for other results."""
 
+TEXTS_KEPT = 10
+"""Of so many of the newest texts of the user and the assistant, it drops none that a cut without shortening keeps.
+
+What the assistant says beside a call is part of the exchange.
+"""
+
 FULL_PERCENT = 95
 """If a cut that shortens takes less of its room, it drops less, or shortens less."""
 

@@ -26,6 +26,7 @@ from pycupel.messages.conversations import finding
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
 from pycupel.messages.options import Options, Shortening, usual_if_named
 from pycupel.messages.overlay import QUESTION, Key, Overlay, items_at
+from pycupel.messages.providers._tables import TEXT
 from pycupel.messages.room import (
     BASE_WORTH,
     ERROR_WEIGHT,
@@ -34,6 +35,7 @@ from pycupel.messages.room import (
     LEAST_TOKENS,
     SPOKEN_WEIGHT,
     STUB_WORTH,
+    TEXTS_KEPT,
     Room,
 )
 from pycupel.messages.tool_results import Result, stub_of, with_handle, without_media
@@ -265,6 +267,7 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     history, end = overlay.history, offer.end
     rest, reserve = room.goal(offer.pinned_tokens, offer.must_tokens)
     limit = max(0, rest - reserve)
+    texts = _newest_texts(overlay, offer, cut(overlay, room, options, offer))
     units = [i for i in offer.units if i not in offer.pinned]
     results = overlay.results_now(offer.units, end)
     # Newest first: they stay whole while they fit.
@@ -281,7 +284,8 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
     staying = [i for i in offer.units if i in offer.pinned]
     ladders = _ladders(overlay, shortening, units, free, staying, end)
-    required = _required(overlay, ladders, {result.unit for result in newest if result.key in kept}, limit)
+    whole = {result.unit for result in newest if result.key in kept}
+    required = _required(overlay, ladders, whole | texts, limit)
     # Results that report errors stay whole if it is enough to shorten the others.
     errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
     if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
@@ -306,6 +310,18 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     return {i: capped.get(i) or BudgetExceeded(overlay.sizes[i], left) for i in units if i not in taken}
 
 
+def _newest_texts(overlay: Overlay, offer: Offer, dropped: Collection[int]) -> set[int]:
+    """Return the units with the newest texts of the user and the assistant that are not dropped and need not stay."""
+    history = overlay.history
+    spoken = [
+        view.message_index
+        for view in history.whole_views[: offer.end]
+        if view.role in ("user", "assistant") and not view.calls and any(part.kind == TEXT for part in view.parts)
+    ]
+    newest = {history.unit_of[n] for n in spoken[-TEXTS_KEPT:]}
+    return newest.intersection(offer.units).difference(offer.pinned, dropped)
+
+
 def _newest_whole(
     overlay: Overlay, shortening: Shortening, newest: Sequence[Result], pinned: Collection[int], limit: int
 ) -> set[Key]:
@@ -328,14 +344,14 @@ def _newest_whole(
     return kept
 
 
-def _required(overlay: Overlay, ladders: Mapping[int, Ladder], whole: Collection[int], limit: int) -> list[int]:
-    """Return the units that must not be dropped: those with results that stay whole, and others that get small."""
+def _required(overlay: Overlay, ladders: Mapping[int, Ladder], staying: Collection[int], limit: int) -> list[int]:
+    """Return the units that must not be dropped: those that stay for their texts or results, and all that get small."""
     sizes = overlay.sizes.copy()
     for i, ladder in ladders.items():
         sizes[i] = ladder.least
-    left = limit - sum([sizes[i] for i in whole])
-    others = [i for i in reversed(list(ladders)) if i not in whole]
-    return sorted({*whole, *never_dropped(others, sizes, overlay.history.ties, limit, left)})
+    left = limit - sum([sizes[i] for i in staying])
+    others = [i for i in reversed(list(ladders)) if i not in staying]
+    return sorted({*staying, *never_dropped(others, sizes, overlay.history.ties, limit, left)})
 
 
 # About the results and the lines of a window of a million tokens.

@@ -164,6 +164,24 @@ def test_importing_the_package_loads_nothing_that_it_offers() -> None:
     assert own == ["pycupel", "pycupel.lazy"]
 
 
+def test_a_selection_needs_few_modules_and_dataclasses() -> None:
+    """Issue: at most 45 modules and 15 dataclasses on the path of `from pycupel import select`."""
+    own = isolated("from pycupel import select\nresult = sorted(name for name in sys.modules if 'pycupel' in name)")
+    assert len(own) <= 45
+    made = """
+import dataclasses
+result, process = [], dataclasses._process_class
+def counted(kind, *options, **named):
+    result.append(kind.__qualname__)
+    return process(kind, *options, **named)
+dataclasses._process_class = counted
+from pycupel import select
+"""
+    found = isolated(made)
+    assert "ContextItem" in found
+    assert len(found) <= 15
+
+
 def test_the_model_does_not_load_the_strategies() -> None:
     own = isolated("import pycupel\npycupel.ContextItem\n" + LOADED)
     assert "pycupel.model.item" in own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, overload
 
 from pycupel.diagnostics import CollectorLike, SelectionReport
@@ -103,15 +103,13 @@ def _read_notes(result: ContextResult) -> tuple[str, ...]:
 cast(Any, ContextResult).notes = property(_read_notes, _slot.__set__)
 
 
-@sealed
-@dataclass(frozen=True, slots=True, repr=False)
 class ExplainedResult(ContextResult):
     """The result of `select` with `explain=True`."""
 
-    report: SelectionReport = field(kw_only=True)
-    """What was left out and why."""
+    __slots__ = ()
 
-    __hash__: ClassVar[None] = None
+    report: SelectionReport
+    """What was left out and why."""
 
 
 @overload

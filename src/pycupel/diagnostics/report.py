@@ -8,7 +8,6 @@ from math import isnan
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, overload
 
-from pycupel.diagnostics.explanation import Explanation, ScoreParts, explain
 from pycupel.diagnostics.reasons import CountRequirementShortfall, ExcludedItem, IncludedItem, TraceEvent
 from pycupel.errors import InvalidArgumentError
 from pycupel.model import ContextBudget, ContextItem
@@ -20,6 +19,7 @@ from pycupel.values import sealed
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
+    from pycupel.diagnostics.explanation import Explanation, ScoreParts
     from pycupel.pipeline.policy import Policy, PresetName
     from pycupel.testing.chain import SelectionReportAssertionChain
 
@@ -178,6 +178,8 @@ class SelectionReport:
             InvalidArgumentError: no candidate or several candidates match, the index is out of range, or a pipeline is
                 given for the report of a chat history.
         """
+        from pycupel.diagnostics.explanation import explain  # noqa: PLC0415 - few reports are asked for one item
+
         if pipeline is not None:
             refuse_history([*self.items, *(each.item for each in self.excluded)])
         return explain(self, item, score_parts(self), slicer_notes(self), pipeline, items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self, cast
 
@@ -196,7 +196,7 @@ class Pipeline(Policy):
             return self._strategies
         scorer, count = bind_query(self.scorer, query)
         placer = placer_for(self.placer, query)
-        return replace(self._strategies, scorer=scorer, placer=placer, query=query, ignores_query=not count)
+        return Strategies(scorer, self._strategies.slicer, placer, query, ignores_query=not count)
 
     def _run(self, items: Iterable[ContextItem], budget: ContextBudget, run: Run) -> Selection:
         try:

@@ -9,13 +9,11 @@ and what custom strategies have to say, because nobody knows whether they would 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pycupel.diagnostics import ExcludedItem, IncludedItem, SelectionReport, TraceEvent
-from pycupel.diagnostics.explanation import ScoreParts
 from pycupel.diagnostics.reasons import CountRequirementShortfall
 from pycupel.diagnostics.report import considered_tokens, report_over
 from pycupel.model import ContextBudget, ContextItem
@@ -31,45 +29,46 @@ from pycupel.text import quantity
 from pycupel.values import FrozenDict
 
 if TYPE_CHECKING:
+    from pycupel.diagnostics.explanation import ScoreParts
     from pycupel.pipeline.notify import Notifier, StageNotifier
 
 _Part = TypeVar("_Part")
 
 
-@dataclass(eq=False)
 class Strategies:
-    """The strategies of a run, and what is known about them. A pipeline keeps one for all its runs.
+    """The strategies of a run, and what is known about them. A pipeline keeps one for all its runs without a question.
 
-    For a run with a question, `dataclasses.replace` makes a copy.
+    Args:
+        scorer: The scorer, with the question if there is one.
+        slicer: The slicer.
+        placer: The placer.
+        query: The question of the run, for a placer that takes one.
+        ignores_query: Whether there is a question that no scorer reads.
+        remarks: Further notes.
+
+    Attributes:
+        has_custom_scorer: Whether the scorer or one inside it is custom code.
+        has_custom_slicer: Whether the slicer or one inside it is custom code.
     """
 
-    scorer: Scorer
-    """The scorer, with the question if there is one."""
-
-    slicer: Slicer
-    """The slicer."""
-
-    placer: Placer
-    """The placer."""
-
-    query: str | None = None
-    """The question of the run, for a placer that takes one."""
-
-    ignores_query: bool = False
-    """Whether there is a question that no scorer reads."""
-
-    remarks: tuple[str, ...] = ()
-    """Further notes."""
-
-    has_custom_scorer: bool = field(init=False)
-    """Whether the scorer or one inside it is custom code."""
-
-    has_custom_slicer: bool = field(init=False)
-    """Whether the slicer or one inside it is custom code."""
-
-    def __post_init__(self) -> None:
-        self.has_custom_scorer = not _is_built_in(self.scorer)
-        self.has_custom_slicer = not _is_built_in(self.slicer)
+    def __init__(
+        self,
+        scorer: Scorer,
+        slicer: Slicer,
+        placer: Placer,
+        query: str | None = None,
+        *,
+        ignores_query: bool = False,
+        remarks: tuple[str, ...] = (),
+    ) -> None:
+        self.scorer = scorer
+        self.slicer = slicer
+        self.placer = placer
+        self.query = query
+        self.ignores_query = ignores_query
+        self.remarks = remarks
+        self.has_custom_scorer = not _is_built_in(scorer)
+        self.has_custom_slicer = not _is_built_in(slicer)
 
     @cached_property
     def traits(self) -> ScorerTraits:
@@ -362,6 +361,8 @@ class Selection:
     @property
     def score_parts(self) -> ScoreParts:
         """The scores that the run kept, by scorer."""
+        from pycupel.diagnostics.explanation import ScoreParts  # noqa: PLC0415 - as in `SelectionReport.why`
+
         return ScoreParts(self.ranking.classified.scoreable, self.ranking.parts)
 
     @property

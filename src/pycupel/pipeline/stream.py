@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from math import isnan
 from sys import maxsize
@@ -55,14 +54,21 @@ def streaming_strategies(strategies: Strategies) -> Strategies:
                 argument="slicer",
             )
         inner = getattr(inner, "inner", None)
-    scorer = bind_stream(strategies.scorer)
-    if isinstance(slicer, StreamSlice):
-        return replace(strategies, scorer=scorer)
-    note = (
-        f"{type(slicer).__name__} must see all items, so the stream was selected with StreamSlice(); "
-        "pass a StreamSlice, with replace=True if the selection is only needed at the end"
+    remarks: tuple[str, ...] = ()
+    if not isinstance(slicer, StreamSlice):
+        note = (
+            f"{type(slicer).__name__} must see all items, so the stream was selected with StreamSlice(); "
+            "pass a StreamSlice, with replace=True if the selection is only needed at the end"
+        )
+        slicer, remarks = StreamSlice(), (note,)
+    return Strategies(
+        bind_stream(strategies.scorer),
+        slicer,
+        strategies.placer,
+        strategies.query,
+        ignores_query=strategies.ignores_query,
+        remarks=remarks,
     )
-    return replace(strategies, scorer=scorer, slicer=StreamSlice(), remarks=(*strategies.remarks, note))
 
 
 class Stream:

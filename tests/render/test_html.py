@@ -269,6 +269,13 @@ class TestTheRows:
             len(item.content) for item in items
         }
 
+    def test_texts_have_what_other_reports_and_metadata_leave(self) -> None:
+        metadata = {f"key {n}": "value of some length" for n in range(8)}
+        items = [ContextItem(f"{i} {'x' * 2_000}", 500, metadata=metadata) for i in range(5_000)]
+        one, *others = (PIPELINE.dry_run(items, budget) for budget in range(50_000, 58_000, 1_000))
+        assert 4_000_000 < len(render_html(one, other=others)) < 5_000_000
+        assert 4_000_000 < len(one.to_html()) < 5_000_000
+
     @pytest.mark.unmeasured
     def test_many_items_are_cut_and_said_and_the_totals_still_count_them(self) -> None:
         items = [ContextItem(f"{i}", 1, kind="Message" if i % 2 else "Document") for i in range(20_000)]

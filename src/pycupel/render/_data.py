@@ -5,6 +5,7 @@ Data that would make the page too large is cut, and the page says so.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -132,8 +133,8 @@ Data: TypeAlias = dict[str, Any]
 # How many kinds have a colour, and how many characters of a text are in the page.
 _MAX_KINDS = 11
 _LONGEST_TEXT = 4_000
-# How many bytes all texts may take together: with 5,000 items, the rest of a page is about 1.2 MB.
-_ALL_TEXTS = 3_200_000
+# How many bytes the data of a page may take: its texts have what the rest leaves of them, but at least so many.
+_ALL_DATA, _LEAST_TEXTS = 4_700_000, 400_000
 _LONGEST_NAME = 60
 _LONGEST_VALUE = 200
 
@@ -228,7 +229,7 @@ def report_data(
         "scorers": scorers,
         "reasons": reasons.titles,
         "size": len(table.items),
-        "rows": {name: column for name, column in columns.items() if any(value is not None for value in column)},
+        "rows": _filled(columns),
         "others": [_summary(other, kinds) for other in others],
         "orders": table.orders,
     }
@@ -263,9 +264,6 @@ def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any
         "time": [None if item.timestamp is None else item.timestamp.isoformat() for item in items],
     }
     if text:
-        longest = _longest_text(items)
-        columns["text"] = [item.content[:longest] for item in items]
-        columns["more"] = [max(0, len(item.content) - longest) or None for item in items]
         columns["tags"] = [clipped(", ".join(item.tags), _LONGEST_VALUE) if item.tags else None for item in items]
         columns["metadata"] = [
             [[clipped(key, _LONGEST_NAME), shortened(value, _LONGEST_VALUE)] for key, value in item.metadata.items()]
@@ -275,14 +273,26 @@ def _columns(table: PageRows, kinds: Kinds, *, text: bool) -> dict[str, list[Any
     return columns
 
 
-def _longest_text(items: Sequence[ContextItem]) -> int:
-    """Return how many characters of a text the page has room for; long texts are cut first."""
+def _filled(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name: column for name, column in columns.items() if any(value is not None for value in column)}
+
+
+def add_texts(data: Data, items: Sequence[ContextItem]) -> None:
+    """Add the contents to the rows of a page, cut to what its other data leave; long texts are cut first."""
     # JSON in ASCII needs up to six bytes for any other character.
     sizes = [(len(item.content), 1 if item.content.isascii() else 6) for item in items]
-    longest = _LONGEST_TEXT
-    while longest > 1 and sum([min(size, longest) * width for size, width in sizes]) > _ALL_TEXTS:
+    longest, room = _LONGEST_TEXT, _LEAST_TEXTS
+
+    def needed() -> int:
+        return sum([min(size, longest) * width for size, width in sizes])
+
+    if needed() > room:
+        room = max(room, _ALL_DATA - len(json.dumps(data, separators=(",", ":"))))
+    while longest > 1 and needed() > room:
         longest = longest * 4 // 5
-    return longest
+    texts: list[Any] = [item.content[:longest] for item in items]
+    more = [max(0, len(item.content) - longest) or None for item in items]
+    data["report"]["rows"] |= _filled({"text": texts, "more": more})
 
 
 def _parts(report: SelectionReport, items: Sequence[ContextItem]) -> tuple[list[list[Any]], list[Any]]:

@@ -28,7 +28,17 @@ from pycupel.model.checks import checked_bool
 from pycupel.model.item import checked_items
 from pycupel.pipeline import Policy, PresetName
 from pycupel.pipeline.policy import as_policy
-from pycupel.render._data import Data, Kinds, PageRows, RowIndex, entries_of, report_data, script_number, sweep_data
+from pycupel.render._data import (
+    Data,
+    Kinds,
+    PageRows,
+    RowIndex,
+    add_texts,
+    entries_of,
+    report_data,
+    script_number,
+    sweep_data,
+)
 from pycupel.render._layout import clipped, color_of, count, number, plural, share
 from pycupel.render.text import render_explanation, render_summary
 from pycupel.selecting import ContextResult
@@ -237,7 +247,10 @@ def page_data(
         data["rows"]["input"] = RowIndex(candidates).find(table.items)
         if policy is not None:
             sweep = sweep_data(policy, candidates, report.budget, table.items, kinds)
-    return {"report": data, "sweep": sweep}
+    page: Data = {"report": data, "sweep": sweep}
+    if text:
+        add_texts(page, table.items)
+    return page
 
 
 def render_panels(title: str, panels: Iterable[Panel], *, subtitle: str = "", quiet: Sequence[str] = ()) -> str:

@@ -92,6 +92,13 @@ def test_a_required_item_is_chosen_without_value_but_not_beyond_the_capacity() -
 def test_prices_that_floats_cannot_tell_apart() -> None:
     large = 10**17
     assert choose_versions([[10], [10], [4]], [[large], [large + 1], [1]], 13).versions == [-1, 0, -1]
+    source = random.Random(5)
+    for _ in range(300):
+        weights = [[source.randint(1, 6) for _ in range(source.randint(1, 2))] for _ in range(source.randint(2, 4))]
+        values = [[large * size + source.randint(0, 4) for size in sizes] for sizes in weights]
+        instance = Instance(weights, values, source.randint(3, 12))
+        choice = instance.solved()
+        assert choice.value == choice.bound == instance.best_value()
 
 
 def test_a_search_stops_once_enough_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:

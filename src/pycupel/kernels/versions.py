@@ -125,7 +125,9 @@ class Greedy(NamedTuple):
 
 def take_steps(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
     """Take steps, the best price first, then whatever still fits."""
-    steps: list[tuple[float, int, int, int, int]] = []
+    steps: list[tuple[int, int, int, int, int]] = []
+    # Two different prices differ by at least 1 / (weight * weight). So multiplied by this, they are different integers.
+    shift = 2 * max([own[-1][0] for own in corners], default=0).bit_length()
     slack = capacity
     value = 0
     for item, own in enumerate(corners):
@@ -134,7 +136,8 @@ def take_steps(corners: Sequence[Sequence[Corner]], capacity: int) -> Greedy:
         value += low
         for k in range(1, len(own)):
             weight, worth, _ = own[k]
-            steps.append(((low - worth) / (weight - light), item, k, weight - light, worth - low))
+            heavier, better = weight - light, worth - low
+            steps.append((-(better << shift) // heavier, item, k, heavier, better))
             light, low = weight, worth
     # By price, then by item: of equal prices, the earlier item's step comes first.
     steps.sort()
@@ -206,13 +209,12 @@ class Core:
         unit = self.unit = greedy.unit
         price = self.price = greedy.price
         self.is_complete = len(items) == len(weights)
-        # For each item its best version at this price, and that version's weight. Of several, the greedy
-        # one, to begin close to the capacity.
-        self.best = list(greedy.start)
+        # For each item its best version at this price, and that version's weight. Of several, the greedy one, to begin
+        # close to the capacity.
+        self.best = greedy.start
         self.sizes = [0 if k < 0 else sizes[k] for k, sizes in zip(greedy.start, weights, strict=True)]
-        # Twice the gap, because prices were sorted as floats.
-        limit = 2 * (greedy.scaled_bound + unit - greedy.value * unit)
         self.scaled_bound = greedy.scaled_bound
+        gap = greedy.scaled_bound - greedy.value * unit
         heavier: list[_Open] = []
         lighter: list[_Open] = []
         for item in items:
@@ -224,13 +226,8 @@ class Core:
             if item not in required or not gains:
                 gains.append((0, 0, -1))
             gain, weight, version = next(each for each in gains if each[2] == self.best[item])
-            best = max(gains)
-            if best[0] > gain:
-                self.scaled_bound += best[0] - gain
-                gain, weight, version = best
-                self.best[item], self.sizes[item] = version, weight
             options = [
-                (gain - other, size - weight, k) for other, size, k in gains if k != version and other >= gain - limit
+                (gain - other, size - weight, k) for other, size, k in gains if k != version and gain - other < gap
             ]
             if options:
                 loss, change, _ = min(options)
@@ -307,8 +304,7 @@ class Core:
 
     def _cells(self, gap: int) -> int:
         open_options = [len(options) for least, _, options in self.others if least <= gap]
-        # The best versions fit together, unless their prices are equal as floats.
-        if max(open_options, default=0) >= _MAX_OPTIONS or sum(self.sizes) > self.capacity:
+        if max(open_options, default=0) >= _MAX_OPTIONS:
             return _MAX_CELLS + 1
         return sum(open_options) * (self.capacity + 1)
 
@@ -382,7 +378,6 @@ def choose_versions(
     chosen, value, bound = greedy.chosen, greedy.value, greedy.scaled_bound // greedy.unit
     if value < _enough(bound, many=many):
         core = Core(weights, values, capacity, must, greedy, greedy.near if many else range(len(weights)))
-        bound = core.scaled_bound // core.unit
         chosen, value = core.search(value, _enough(bound, many=many), many=many) or (chosen, value)
         bound = value if core.is_complete else bound
     _lengthen(chosen, weights, values, capacity - sum([weights[i][k] for i, k in enumerate(chosen) if k >= 0]))

@@ -71,9 +71,8 @@ class Registry(Mapping[str, Any]):
             error.__dict__["argument"] = "entry"
             raise
         if not key.strip():
-            raise InvalidArgumentError(
-                f"name must have letters or digits, not {quoted(name)}", argument="name", value=name
-            )
+            message = f"name must have letters or digits, not {quoted(name)}"
+            raise InvalidArgumentError(message, argument="name", value=name)
         with self._lock:
             present = self._entries.get(key)
             # A module that is imported twice, under two names or after a reload, registers its classes again.

@@ -176,13 +176,6 @@ ITEM = Record(
 )
 
 
-def _usual_budget(data: dict[Any, Any], _: Context) -> ContextBudget | None:
-    limit, target = data.get("maxTokens"), data.get("targetTokens")
-    if len(data) == 2 and type(limit) is int and type(target) is int and 0 <= target <= limit:
-        return ContextBudget(limit, target)
-    return None
-
-
 BUDGET = Record(
     ContextBudget,
     [
@@ -192,7 +185,6 @@ BUDGET = Record(
         Field("reservedSlots", map_of(KIND, limited(INTEGER, low=0)), {}),
         Field("estimationSafetyMarginPercent", NUMBER, 0.0),
     ],
-    fast_read=_usual_budget,
 )
 
 

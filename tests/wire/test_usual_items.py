@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from pycupel import ContextBudget, ContextItem
+from pycupel import ContextItem
 from pycupel.codecs.base import Context
 from pycupel.codecs.records import Record
 from pycupel.errors import DocumentError
-from pycupel.wire import BUDGET, ITEM
+from pycupel.wire import ITEM
 from tests.fuzz.loop import RUNS, fuzz
 from tests.fuzz.mutations import HOSTILE, NASTY, Drawn, changed_values
 
@@ -102,31 +102,6 @@ def test_usual_times_are_those_of_rfc_3339() -> None:
     for written in (start + ending + last for start in starts for ending in ENDINGS for last in ("", "Z")):
         is_read = outcome(ITEM, {**FULL, "timestamp": written}, Context()).startswith("[")
         assert is_read == (rfc_3339.fullmatch(written) is not None), written
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"maxTokens": 10, "targetTokens": 5},
-        {"maxTokens": 10, "targetTokens": 11},
-        {"maxTokens": -1, "targetTokens": -1},
-        {"maxTokens": 10, "targetTokens": True},
-        {"maxTokens": 10.5, "targetTokens": 5},
-        {"maxTokens": 10, "targetTokens": None},
-        {"maxTokens": 10, "target_tokens": 5},
-        {"maxTokens": 10, "targetTokens": 5, "outputReserve": 3},
-        {"maxTokens": 10},
-    ],
-    ids=repr,
-)
-def test_usual_budgets(document: dict[str, Any]) -> None:
-    def read(codec: Record) -> str:
-        try:
-            return repr(codec.read(document, Context()))
-        except DocumentError as error:
-            return f"{error.path}: {error}"
-
-    assert read(BUDGET) == read(Record(ContextBudget, BUDGET.fields))
 
 
 def test_the_usual_item_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,10 +193,8 @@ def limited_lines(file: IO[AnyStr], limit: int = MAX_LINE, first: int = 1) -> It
     number, most = first, min(limit, sys.maxsize - 1)
     while line := file.readline(most + 1):
         if len(line) > most:
-            raise DocumentError(
-                f"line {number:,} is longer than {most:,}, the limit for a line",
-                hint="Raise the limit with max_line= or --max-line if it has to be that long.",
-            )
+            message = f"line {number:,} is longer than {most:,}, the limit for a line"
+            raise DocumentError(message, hint="Raise the limit with max_line= or --max-line if it has to be that long.")
         yield line
         number += 1
 

@@ -194,16 +194,12 @@ def _find(
 
 def _by_index(index: int, candidates: Sequence[ContextItem] | None) -> ContextItem:
     if candidates is None:
-        raise InvalidArgumentError(
-            f"pass items= to look up an item by index: why({number_text(index)}, items=items)",
-            argument="items",
-            value=index,
-        )
+        message = f"pass items= to look up an item by index: why({number_text(index)}, items=items)"
+        raise InvalidArgumentError(message, argument="items", value=index)
     if not -len(candidates) <= index < len(candidates):
         entries = "1 entry" if len(candidates) == 1 else f"{len(candidates)} entries"
-        raise InvalidArgumentError(
-            f"index {number_text(index)} is out of range: items has {entries}", argument="item", value=index
-        )
+        message = f"index {number_text(index)} is out of range: items has {entries}"
+        raise InvalidArgumentError(message, argument="item", value=index)
     return candidates[index]
 
 
@@ -237,9 +233,8 @@ def _by_start(entries: Sequence[IncludedItem | ExcludedItem], start: str) -> Inc
         raise InvalidArgumentError(f"no content starts with {shortened(start)}{near}", argument="item", value=start)
     listed = ", ".join(shortened(content) for content in contents[:_MAX_LISTED])
     more = f" and {len(contents) - _MAX_LISTED} more" if len(contents) > _MAX_LISTED else ""
-    raise InvalidArgumentError(
-        f"{len(contents)} contents start with {shortened(start)}: {listed}{more}", argument="item", value=start
-    )
+    message = f"{len(contents)} contents start with {shortened(start)}: {listed}{more}"
+    raise InvalidArgumentError(message, argument="item", value=start)
 
 
 def _competes(entry: IncludedItem | ExcludedItem) -> bool:

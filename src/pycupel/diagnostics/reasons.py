@@ -215,9 +215,8 @@ class UnknownReason(ExclusionReason, _UnknownReason):
     def __new__(cls, name: str, fields: Mapping[str, Any] = FrozenDict()) -> Self:
         """Check the name and copy the fields."""
         if checked_str("name", name) in EXCLUSION_REASONS:
-            raise InvalidArgumentError(
-                f"{name} is a built-in reason; use pycupel.diagnostics.{name}", argument="name", value=name
-            )
+            message = f"{name} is a built-in reason; use pycupel.diagnostics.{name}"
+            raise InvalidArgumentError(message, argument="name", value=name)
         own: FrozenDict[str, Any] = FrozenDict(checked_mapping("fields", "a mapping", fields))
         if "reason" in own:
             raise InvalidArgumentError("fields must not contain 'reason', which is the name", argument="fields")

@@ -14,7 +14,7 @@ from pycupel.model import ContextBudget, ContextItem
 from pycupel.model.checks import checked_iterable, checked_path, wrong_type
 from pycupel.model.item import version_mark, whole_tokens
 from pycupel.text import number_text, quantity
-from pycupel.values import sealed
+from pycupel.values import hold, sealed
 
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
         items: Iterable[ContextItem] | None
         other: SelectionReport | None
         text: bool
-
-
-_put = object.__setattr__
-
-
-def _put_tuple(report: SelectionReport, name: str, values: Any) -> None:
-    _put(report, name, tuple(checked_iterable(name, "an iterable", values)))
 
 
 class _Lazy:
@@ -104,14 +97,11 @@ class SelectionReport:
         budget: ContextBudget | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        _put_tuple(self, "events", events)
-        _put_tuple(self, "included", included)
-        _put_tuple(self, "excluded", excluded)
-        _put(self, "total_candidates", total_candidates)
-        _put(self, "total_tokens_considered", total_tokens_considered)
-        _put_tuple(self, "count_requirement_shortfalls", count_requirement_shortfalls)
-        _put(self, "budget", None if budget is None else ContextBudget.of(budget))
-        _put_tuple(self, "notes", notes)
+        lists: dict[str, object] = {"events": events, "included": included, "excluded": excluded}
+        lists |= {"count_requirement_shortfalls": count_requirement_shortfalls, "notes": notes}
+        hold(self, **{name: tuple(checked_iterable(name, "an iterable", each)) for name, each in lists.items()})
+        hold(self, total_candidates=total_candidates, total_tokens_considered=total_tokens_considered)
+        hold(self, budget=None if budget is None else ContextBudget.of(budget))
         candidates = len(self.included) + len(self.excluded)
         if self.total_candidates != candidates:
             raise InvalidArgumentError(

@@ -107,21 +107,15 @@ class ContextBudget:
         if type(reserve) is not int or reserve < 0:
             reserve = checked_count("output_reserve", reserve, InvalidBudgetError)
         if reserve > limit:
-            raise InvalidBudgetError(
-                f"output_reserve ({number_text(reserve)}) must not exceed max_tokens ({number_text(limit)})",
-                argument="output_reserve",
-                value=reserve,
-            )
+            message = f"output_reserve ({number_text(reserve)}) must not exceed max_tokens ({number_text(limit)})"
+            raise InvalidBudgetError(message, argument="output_reserve", value=reserve)
         if target is None:
             target = limit - reserve
         elif type(target) is not int or target < 0:
             target = checked_count("target_tokens", target, InvalidBudgetError)
         if target > limit:
-            raise InvalidBudgetError(
-                f"target_tokens ({number_text(target)}) must not exceed max_tokens ({number_text(limit)})",
-                argument="target_tokens",
-                value=target,
-            )
+            message = f"target_tokens ({number_text(target)}) must not exceed max_tokens ({number_text(limit)})"
+            raise InvalidBudgetError(message, argument="target_tokens", value=target)
         margin = estimation_safety_margin_percent
         if margin != 0.0 or type(margin) is not float:
             margin = checked_float("estimation_safety_margin_percent", margin, InvalidBudgetError, low=0.0, high=100.0)
@@ -242,11 +236,8 @@ def checked_limits(window: Any, input: Any = None, output: Any = None, *, path: 
             return None
         number = checked_positive(f"{path}{name}", tokens, InvalidArgumentError)
         if number > whole:
-            raise InvalidArgumentError(
-                f"{path}{name} ({number_text(number)}) must not exceed window ({number_text(whole)})",
-                argument=argument_of(f"{path}{name}"),
-                value=number,
-            )
+            message = f"{path}{name} ({number_text(number)}) must not exceed window ({number_text(whole)})"
+            raise InvalidArgumentError(message, argument=argument_of(f"{path}{name}"), value=number)
         return number
 
     return ModelLimits(whole, part("input", input) or whole, part("output", output))

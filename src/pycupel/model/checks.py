@@ -186,9 +186,8 @@ def checked_positive(name: str, value: Any, error: _Error) -> int:
     """Check for an integer of 1 or more."""
     number = checked_int(name, value)
     if number <= 0:
-        raise error(
-            f"{name} must be greater than 0, not {number_text(number)}", argument=argument_of(name), value=number
-        )
+        message = f"{name} must be greater than 0, not {number_text(number)}"
+        raise error(message, argument=argument_of(name), value=number)
     return number
 
 
@@ -225,11 +224,8 @@ def checked_name(name: str, value: Any, known: Iterable[_Name], error: _Error = 
     names = list(known)
     found = find_name(checked_str(name, value), names)
     if found is None:
-        raise error(
-            f"{name} must be one of {', '.join(names)}, not {quoted(value)}{suggestion(value, names)}",
-            argument=argument_of(name),
-            value=value,
-        )
+        message = f"{name} must be one of {', '.join(names)}, not {quoted(value)}{suggestion(value, names)}"
+        raise error(message, argument=argument_of(name), value=value)
     return found
 
 
@@ -308,11 +304,8 @@ def checked_aware(name: str, value: Any, error: _Error) -> datetime:
     if not isinstance(value, datetime):
         raise wrong_type(name, "a datetime", value)
     if not is_aware(value):
-        raise error(
-            f"{name} must have a time zone, but {value!r} has none; use datetime.now(timezone.utc) or add tzinfo",
-            argument=argument_of(name),
-            value=value,
-        )
+        message = f"{name} must have a time zone, but {value!r} has none; use datetime.now(timezone.utc) or add tzinfo"
+        raise error(message, argument=argument_of(name), value=value)
     return value
 
 

@@ -231,9 +231,8 @@ def _as_utc(value: Any) -> datetime:
     try:
         moved = aware.astimezone(UTC)
     except OverflowError:
-        raise InvalidItemError(
-            f"timestamp {value!r} has no equivalent in UTC", argument="timestamp", value=value
-        ) from None
+        message = f"timestamp {value!r} has no equivalent in UTC"
+        raise InvalidItemError(message, argument="timestamp", value=value) from None
     return datetime.combine(moved.date(), moved.time(), UTC)
 
 

@@ -126,11 +126,8 @@ def _check_name(cls: type[_FoldedName], text: str, name: str) -> None:
     if not text.strip():
         raise InvalidItemError(f"{cls.__name__} must not be empty or blank", argument=argument_of(name), value=text)
     if len(text) > MAX_LENGTH:
-        raise InvalidItemError(
-            f"{cls.__name__} must not be longer than {MAX_LENGTH} characters, but has {len(text)}",
-            argument=argument_of(name),
-            value=text,
-        )
+        message = f"{cls.__name__} must not be longer than {MAX_LENGTH} characters, but has {len(text)}"
+        raise InvalidItemError(message, argument=argument_of(name), value=text)
 
 
 ContextKind.MESSAGE = ContextKind("Message")

@@ -228,12 +228,8 @@ class QuotaConstraint(_ForKind):
 def _check_order(entry: QuotaEntry | CountQuotaEntry | QuotaConstraint, low: str, high: str) -> None:
     least, most = getattr(entry, low), getattr(entry, high)
     if entry.is_each and least:
-        raise SlicerConfigError(
-            f"{EACH.value}: nothing can be required of each value, only capped", argument=low, value=least
-        )
+        message = f"{EACH.value}: nothing can be required of each value, only capped"
+        raise SlicerConfigError(message, argument=low, value=least)
     if least > most:
-        raise SlicerConfigError(
-            f"{one_line(entry.kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})",
-            argument=low,
-            value=least,
-        )
+        message = f"{one_line(entry.kind.value)}: {low} ({shortened(least)}) must not exceed {high} ({shortened(most)})"
+        raise SlicerConfigError(message, argument=low, value=least)

@@ -81,15 +81,7 @@ def excluded(selection: Selection) -> tuple[ExcludedItem, ...]:
 
 def excluded_by_stage(selection: Selection) -> list[Sequence[ExcludedItem]]:
     """List what each stage has excluded, in the order of exclusion."""
-    ranking = selection.ranking
-    # Most runs exclude something only in Slice, and a small report should not pay for empty lists.
-    return [
-        _excluded_by_classify(ranking) if ranking.classified.invalid else (),
-        (),
-        _excluded_by_deduplicate(ranking) if ranking.duplicates else (),
-        _excluded_by_slice(selection),
-        _excluded_by_place(selection),
-    ]
+    return [exclude(selection.ranking if i < SLICE else selection) for i, exclude in enumerate(EXCLUDED_BY)]
 
 
 def _excluded_by_classify(ranking: Ranking) -> list[ExcludedItem]:

@@ -63,10 +63,8 @@ class Pipeline(Policy):
         slicer = self.slicer if self.shortener is None else choosing_versions(self.slicer)
         hold(self, _strategies=Strategies(self.scorer, slicer, self.placer))
         if self.on_overflow is not None and self.overflow_strategy is not OverflowStrategy.PROCEED:
-            raise PipelineConfigError(
-                f"on_overflow requires overflow_strategy='proceed', not {self.overflow_strategy.value!r}",
-                argument="on_overflow",
-            )
+            message = f"on_overflow requires overflow_strategy='proceed', not {self.overflow_strategy.value!r}"
+            raise PipelineConfigError(message, argument="on_overflow")
 
     @classmethod
     def from_policy(cls, policy: Policy | PresetName) -> Self:

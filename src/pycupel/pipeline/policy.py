@@ -118,9 +118,8 @@ class Policy:
     def __post_init__(self) -> None:
         check_fields(self, PipelineConfigError)
         if self.dedupe_against_pinned and not self.deduplication:
-            raise PipelineConfigError(
-                "dedupe_against_pinned needs deduplication=True", argument="dedupe_against_pinned"
-            )
+            message = "dedupe_against_pinned needs deduplication=True"
+            raise PipelineConfigError(message, argument="dedupe_against_pinned")
         if self.shortener is not None:
             choosing_versions(self.slicer)
 

@@ -87,39 +87,24 @@ class Run:
     With `recorded=False`, for a run that nobody asks about, it takes nothing down and reads no clock.
     """
 
-    columns: dict[int, list[float]] | None
-    """The scores of each scorer, by its id; None if they are not recorded."""
-
-    laps: list[tuple[float, int]]
-    """For each completed stage, its duration in seconds and how many items came out."""
-
-    mark: float
-    """When the stage that is running began."""
-
-    traits: ScorerTraits | None
-    """The traits of a custom scorer; those of a built-in one are always the same."""
-
-    scorer_notes: tuple[str, ...] | None
-    """The notes of a custom scorer."""
-
-    slice_notes: Sequence[str] | None
-    """The notes of a custom slicer, one for each item that it left out."""
-
-    notifiers: Sequence[Notifier]
-    """Those to tell how the run ends."""
-
-    listeners: Sequence[StageNotifier]
-    """Those of them to tell of each stage."""
-
     def __init__(self, strategies: Strategies, *, recorded: bool = True, with_items: bool = True) -> None:
         self.strategies = strategies
         self.recorded = recorded
         # A run that takes nothing down has no events.
         self.with_items = recorded and with_items
-        self.notifiers = self.listeners = ()
-        self.traits = self.scorer_notes = self.slice_notes = None
-        self.laps = []
-        self.columns = {} if recorded else None
+        # Those to tell how the run ends, and those of them to tell of each stage.
+        self.notifiers: Sequence[Notifier] = ()
+        self.listeners: Sequence[StageNotifier] = ()
+        # The traits of a custom scorer (those of a built-in one are always the same), its notes, and the notes of a
+        # custom slicer, one for each item that it left out.
+        self.traits: ScorerTraits | None = None
+        self.scorer_notes: tuple[str, ...] | None = None
+        self.slice_notes: Sequence[str] | None = None
+        # For each completed stage, its duration in seconds and how many items came out.
+        self.laps: list[tuple[float, int]] = []
+        # The scores of each scorer, by its id; None if they are not recorded.
+        self.columns: dict[int, list[float]] | None = {} if recorded else None
+        # When the stage that is running began.
         self.mark = perf_counter() if recorded else 0.0
 
     def completed(self, stage: int, record: Any, count: int) -> None:

@@ -37,10 +37,8 @@ def with_versions(slicer: Any, versions: VersionSlice | None = None) -> Any:
         return replace(slicer, inner=with_versions(slicer.inner, choice))
     if cls is CountConstrainedKnapsackSlice:
         return CountQuotaSlice(slicer.entries, choice, slicer.scarcity, cap_order="score")
-    raise PipelineConfigError(
-        f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}",
-        argument="shorten",
-    )
+    message = f"shorten works only with GreedySlice or KnapsackSlice (also nested), not with {cls.__name__}"
+    raise PipelineConfigError(message, argument="shorten")
 
 
 def version_slicer(slicer: Slicer, shortener: Shortener, ranking: Ranking, budget: ContextBudget) -> Slicer:

@@ -167,9 +167,8 @@ def check_nesting(root: WrappingScorer, argument: str, inside: Sequence[Scorer])
             children = _wrapping(child.children)
             stack.append((id(child), children, iter(children)))
     if depth[id(root)] > MAX_NESTING:
-        raise CycleError(
-            f"scorers may be nested at most {MAX_NESTING} levels deep, not {depth[id(root)]}", argument=argument
-        )
+        message = f"scorers may be nested at most {MAX_NESTING} levels deep, not {depth[id(root)]}"
+        raise CycleError(message, argument=argument)
 
 
 def _wrapping(scorers: Sequence[Scorer]) -> list[WrappingScorer]:

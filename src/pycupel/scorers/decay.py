@@ -51,9 +51,8 @@ def _checked_duration(name: str, value: Any) -> timedelta:
     if not isinstance(value, timedelta):
         raise wrong_type(name, "a timedelta", value)
     if value <= _ZERO:
-        raise ScorerConfigError(
-            f"{name} must be greater than zero, not {value}", argument=argument_of(name), value=value
-        )
+        message = f"{name} must be greater than zero, not {value}"
+        raise ScorerConfigError(message, argument=argument_of(name), value=value)
     return value
 
 
@@ -91,10 +90,8 @@ class Step:
         for i, (max_age, score) in enumerate(checked_pairs("windows", "(max_age, score)", windows)):
             age = _checked_duration(f"windows[{i}]: max_age", max_age)
             if checked and age <= checked[-1][0]:
-                raise ScorerConfigError(
-                    f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}",
-                    argument="windows",
-                )
+                message = f"windows must be sorted from youngest to oldest, but windows[{i}] ends at {age}"
+                raise ScorerConfigError(message, argument="windows")
             checked.append((age, checked_float(f"windows[{i}]: score", score, ScorerConfigError, low=0.0, high=1.0)))
         if not checked:
             raise ScorerConfigError("windows must contain at least one entry", argument="windows")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pycupel import placers, scorers, slicers
 from pycupel.errors import InvalidArgumentError
-from pycupel.model.checks import checked_str, name_key, wrong_type
+from pycupel.model.checks import checked_callable, checked_str, name_key
 from pycupel.protocols import NoShortener
 from pycupel.scorers.decay import checked_clock
 from pycupel.text import clip, quantity, quoted, shortened
@@ -45,7 +45,8 @@ class Registry(Mapping[str, Any]):
     def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any] | None = None) -> None:
         self.what = what
         self.group = f"pycupel.{what}s"
-        self._check = check or _checked_factory
+        factory = "a class or a function that builds an instance"
+        self._check = check or (lambda name, entry: checked_callable(name, factory, entry))
         self._names = {name_key(name): name for name in built_in}
         self._entries = {name_key(name): entry for name, entry in built_in.items()}
         self._built_in = frozenset(self._entries)
@@ -222,12 +223,6 @@ def _is_imported(module: str) -> bool:
 
 def _package(module: object) -> str:
     return str(module).partition(".")[0]
-
-
-def _checked_factory(name: str, value: Any) -> Any:
-    if not callable(value):
-        raise wrong_type(name, "a class or a function that builds an instance", value)
-    return value
 
 
 def _origin(entry: Any) -> tuple[str, str] | None:

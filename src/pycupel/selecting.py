@@ -232,13 +232,11 @@ def _converted(
     """Make items of documents, and take out versions. Few calls have any, and importing this takes a while."""
     from pycupel.documents import as_item  # noqa: PLC0415
     from pycupel.shorten.extracts import Versions, unpacked  # noqa: PLC0415
-    from pycupel.tokens.counters import get_counter  # noqa: PLC0415
-    from pycupel.tokens.families import ESTIMATOR, counter_for  # noqa: PLC0415
-    from pycupel.tokens.models import family_of  # noqa: PLC0415
+    from pycupel.tokens import counters, families, models  # noqa: PLC0415
 
-    count = get_counter(counter)
+    count = counters.get_counter(counter)
     if counter == "auto":
-        count = ESTIMATOR if model is None else counter_for(model, None)
+        count = families.ESTIMATOR if model is None else families.counter_for(model, None)
     made: list[Any] = []
     versions = counted = 0
 
@@ -261,7 +259,7 @@ def _converted(
             made.append(as_item(each, f"items[{i}]", counting))
     if versions:
         made, shortener = unpacked(made, shortener)
-    if not counted or counter != "auto" or (model is not None and family_of(model) is not None):
+    if not counted or counter != "auto" or (model is not None and models.family_of(model) is not None):
         return made, shortener, ()
     how = "pass counter= or model=" if model is None else f"no tokenizer is known for {quoted(model)}, so pass counter="
     note = f"the tokens of {quantity(counted, 'document')} were estimated; {how} to count them"

@@ -36,14 +36,15 @@ def test_a_content_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return analysis_of(content, terms_of)
 
     monkeypatch.setattr(words, "analysis_of", recorded)
-    first = analyses().analyse(["a b", "c", "a b"])
-    again = analyses().analyse([" ".join("ab"), "d"])
+    cache = Analyses(MAX_BYTES)
+    first = cache.analyse(["a b", "c", "a b"])
+    again = cache.analyse([" ".join("ab"), "d"])
     assert read == ["a b", "c", "d"]
     assert first[0] is first[2] is again[0]
     assert first[0].counts == {"b": 1}
     assert first[0].length == 2
-    clear_caches()
-    analyses().analyse(["a b"])
+    cache.clear()
+    cache.analyse(["a b"])
     assert read == ["a b", "c", "d", "a b"]
 
 

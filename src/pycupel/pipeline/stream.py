@@ -12,7 +12,7 @@ from itertools import islice
 from math import isnan
 from sys import maxsize
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pycupel.diagnostics import ExclusionReason, PinnedOverride
 from pycupel.errors import PipelineConfigError
@@ -343,7 +343,9 @@ async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Sele
     """Feed the stream until it has enough, and close the source."""
     iterator: Any = None
     try:
-        iterator = _iterate(source)
+        if not isinstance(cast(Any, source), AsyncIterable):
+            raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)  # noqa: TRY301
+        iterator = source.__aiter__()
         while (batch := await _batch(iterator, stream.batch_size)) and stream.take(batch):
             pass
         selection = stream.finish()
@@ -354,12 +356,6 @@ async def pull_async(stream: Stream, source: AsyncIterable[ContextItem]) -> Sele
         raise
     await close_async(iterator)
     return selection
-
-
-def _iterate(source: Any) -> AsyncIterator[ContextItem]:
-    if not isinstance(source, AsyncIterable):
-        raise wrong_type("source", "an async iterable; run_stream_sync takes a plain one", source)
-    return source.__aiter__()  # pyright: ignore[reportUnknownVariableType] - from outside
 
 
 async def _batch(iterator: AsyncIterator[ContextItem], size: int) -> list[ContextItem]:

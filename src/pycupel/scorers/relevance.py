@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date
@@ -162,14 +162,12 @@ _OVERHEAD = 200
 class _Vocabulary(dict[str, tuple[str, ...]]):
     """The terms of every word seen so far. Holds all strings that the analyses use, and counts their bytes."""
 
-    def __init__(self) -> None:
-        from pycupel.kernels.words import terms  # noqa: PLC0415 - as above
-
-        self._terms = terms
+    def __init__(self, terms_of: Callable[[str], tuple[str, ...]]) -> None:
+        self._terms_of = terms_of
         self.bytes = 0
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        found = self[word] = self._terms(word)
+        found = self[word] = self._terms_of(word)
         # A term is about as long as its word.
         self.bytes += _OVERHEAD + getsizeof(word) * (1 + len(found))
         return found
@@ -186,21 +184,22 @@ class Analyses:
     def __init__(self, max_bytes: int) -> None:
         from threading import Lock  # noqa: PLC0415 - as above
 
+        from pycupel.kernels.words import analysis_of, terms  # noqa: PLC0415 - as above
+
         self.max_bytes = max_bytes
+        self._analysis_of, self._terms_of = analysis_of, terms
         self._lock = Lock()
         self._clear()
 
     def analyse(self, contents: Sequence[str]) -> list[Analysis]:
         """Analyse the contents, or take their analyses from the cache."""
-        from pycupel.kernels.words import analysis_of  # noqa: PLC0415 - as above
-
         known = self.analyses.get
         found = [known(content) for content in contents]
+        if None not in found:
+            return found  # type: ignore[return-value]
         # Analyse repeated content once.
         missing = dict.fromkeys([content for content, each in zip(contents, found, strict=True) if each is None])
-        if not missing:
-            return found  # type: ignore[return-value]
-        fresh = {content: analysis_of(content, self.vocabulary.__getitem__) for content in missing}
+        fresh = {content: self._analysis_of(content, self.vocabulary.__getitem__) for content in missing}
         with self._lock:
             self._keep(fresh)
         return [each or fresh[content] for content, each in zip(contents, found, strict=True)]
@@ -230,7 +229,7 @@ class Analyses:
 
     def _clear(self) -> None:
         self.analyses: dict[str, Analysis] = {}
-        self.vocabulary = _Vocabulary()
+        self.vocabulary = _Vocabulary(self._terms_of)
         self.bytes = 0
 
 

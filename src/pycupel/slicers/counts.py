@@ -285,11 +285,7 @@ class CountQuotaSlice(CountingSlicer):
 class CountConstrainedKnapsackSlice(CountingSlicer):
     """Selects the required number of each kind, adds more with a knapsack, then removes what exceeds a cap.
 
-    Caps keep the highest scores. The tokens of items that a cap removes are not used for others, as the specification
-    says; if `by` is not "kind", they are.
-
-    Requirements come before the budget and may exceed it; then the overflow strategy decides. With no candidates at all
-    nothing is selected, and the report lists the shortfalls. Pinned items are not counted.
+    Caps keep the highest scores. Everything else is as in `CountQuotaSlice`.
 
     Raises:
         SlicerConfigError: a kind is listed twice, or `scarcity` is unknown.

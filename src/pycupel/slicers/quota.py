@@ -131,10 +131,7 @@ class QuotaSlice(DelegatingSlicer):
     # QS-05, QS-06
 
     supports_marginal_items: ClassVar[bool] = False
-    """Whether `get_marginal_items` accepts the slicer."""
-
     supports_min_budget: ClassVar[bool] = False
-    """Whether `find_min_budget_for` accepts the slicer."""
 
     entries: tuple[QuotaEntry, ...]
     """The minimum and maximum share of a kind in percent; at most one entry for each kind.

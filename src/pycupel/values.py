@@ -3,7 +3,7 @@
     @sealed
     @dataclass(frozen=True, slots=True, repr=False)
     class GreedySlice(IndexedSlicer):
-        cost_exponent: float = field(default=1.0, metadata=number(low=0.0, high=2.0))
+        cost_exponent: float = field(default=1.0, metadata=finite_number(low=0.0, high=2.0))
 
         __repr__ = brief_repr
 

@@ -241,7 +241,7 @@ def rule(check: Callable[[str, Any], Any]) -> Mapping[str, Any]:
     return {"check": check_only}
 
 
-def number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Any]:
+def finite_number(low: float | None = None, high: float | None = None, above: float | None = None) -> Mapping[str, Any]:
     """Declare a finite number within limits."""
     least, most = -math.inf if low is None else low, math.inf if high is None else high
 
@@ -265,7 +265,7 @@ def function(expected: str) -> Mapping[str, Any]:
     return rule(lambda name, value: checked_callable(name, expected, value))
 
 
-SHARE = number(low=0.0, high=1.0)
+SHARE = finite_number(low=0.0, high=1.0)
 COUNT: Mapping[str, Any] = {"check": checked_count, **inside(low=0)}
 POSITIVE: Mapping[str, Any] = {"check": checked_positive, **inside(above=0)}
 BOOLEAN = rule(checked_bool)

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, Self, TypeAlias, cast
 
 from pycupel.errors import SlicerConfigError
-from pycupel.model.checks import COUNT, NamedEnum, checked_name, number, one_of, suggestion, wrong_type
+from pycupel.model.checks import COUNT, NamedEnum, checked_name, finite_number, one_of, suggestion, wrong_type
 from pycupel.model.item import ContextItem
 from pycupel.model.kind import ContextKind
 from pycupel.text import one_line, shortened
@@ -101,7 +101,7 @@ def _as_text(value: object) -> str | None:
         return None
 
 
-_PERCENT = number(low=0.0, high=100.0)
+_PERCENT = finite_number(low=0.0, high=100.0)
 
 EACH = ContextKind("(each)")
 """The kind of an entry for every value that no other entry names. No item should have it."""

@@ -22,9 +22,9 @@ from pycupel.model.checks import (
     checked_mapping,
     checked_str,
     duplicate_kind,
+    finite_number,
     fold,
     inside,
-    number,
     one_of,
 )
 from pycupel.scorers._base import CONVERSATION, CheckedScorer, score_of
@@ -388,7 +388,7 @@ class MetadataKeyScorer(CheckedScorer):
     value: str = field(metadata=STRING)
     """The value to match. Values other than strings are compared by their `str`."""
 
-    boost: float = field(metadata=number(above=0.0))
+    boost: float = field(metadata=finite_number(above=0.0))
     """The score of items that match, greater than 0."""
 
     __repr__ = record_repr

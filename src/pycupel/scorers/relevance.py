@@ -11,7 +11,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Self
 
 from pycupel.model import ContextItem
-from pycupel.model.checks import BOOLEAN, COUNT, SHARE, STRING, checked_str, number, or_none
+from pycupel.model.checks import BOOLEAN, COUNT, SHARE, STRING, checked_str, finite_number, or_none
 from pycupel.scorers._base import CONVERSATION, CheckedScorer, bound_query, score_of
 from pycupel.values import hold, record_repr, sealed
 
@@ -39,7 +39,7 @@ class RelevanceScorer(CheckedScorer):
     """The question, or None if it is not known yet."""
 
     _: KW_ONLY
-    k1: float = field(default=1.2, metadata=number(low=0.0))
+    k1: float = field(default=1.2, metadata=finite_number(low=0.0))
     """How fast repetitions of a word stop counting, 0 or more."""
 
     b: float = field(default=0.75, metadata=SHARE)

@@ -35,7 +35,7 @@ from pycupel.slicers._base import (
 )
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.slicers.knapsack import KnapsackSlice, VersionSlice
-from pycupel.slicers.quota import Entries, Key, checked_entries, keys_of, partition
+from pycupel.slicers.quota import GroupKey, QuotaEntries, checked_entries, keys_of, partition
 from pycupel.values import brief_repr, hold, sealed
 
 _REFILLS = 16
@@ -46,7 +46,7 @@ class _Committed(NamedTuple):
     """Phase 1: the committed items, their number by kind, and the entries with too few candidates."""
 
     selected: list[int]
-    counts: dict[Key, int]
+    counts: dict[GroupKey, int]
     short: list[tuple[CountQuotaEntry, int]]
 
 
@@ -63,7 +63,7 @@ class CountingSlicer(DelegatingSlicer):
     entries: tuple[CountQuotaEntry, ...]
     scarcity: ScarcityBehavior
     by: By
-    _entries: Entries[CountQuotaEntry]
+    _entries: QuotaEntries[CountQuotaEntry]
 
     @property
     def each(self) -> CountQuotaEntry | None:
@@ -103,7 +103,7 @@ class CountingSlicer(DelegatingSlicer):
             outcome = self._refilled(outcome, offer, counts)
         return outcome._replace(notes=inner.notes)
 
-    def _refilled(self, outcome: IndexSlice, offer: Offer, counts: dict[Key, int]) -> IndexSlice:
+    def _refilled(self, outcome: IndexSlice, offer: Offer, counts: dict[GroupKey, int]) -> IndexSlice:
         """Offer what caps left free to the groups that have not reached theirs, as long as caps remove something.
 
         The specification leaves it empty, for kinds. If the inner slicer has quotas, only it knows what they leave.
@@ -144,7 +144,7 @@ class CountingSlicer(DelegatingSlicer):
         if not is_capped and {keys[i] for i in rest.indices} == set(keys):
             yield from rest.advice(is_selected)
 
-    def _judge_absent(self, present: Container[Key]) -> tuple[CountRequirementShortfall, ...]:
+    def _judge_absent(self, present: Container[GroupKey]) -> tuple[CountRequirementShortfall, ...]:
         """Report unmet count requirements for groups without candidates."""
         absent = [entry for key, entry in self._requirements().items() if key not in present]
         return (*(self._scarce(entry, 0) for entry in absent), *DelegatingSlicer._judge_absent(self, present))
@@ -157,7 +157,7 @@ class CountingSlicer(DelegatingSlicer):
         rest = [i for i in range(len(items)) if i not in taken]
         return self._offer(rest, offer, ContextBudget(budget.max_tokens, min(left, budget.max_tokens)))
 
-    def _requirements(self) -> dict[Key, CountQuotaEntry]:
+    def _requirements(self) -> dict[GroupKey, CountQuotaEntry]:
         return {key: entry for key, entry in self._entries.by_key.items() if entry.require_count > 0}
 
     def _commit(self, offer: Offer) -> _Committed:
@@ -181,12 +181,12 @@ class CountingSlicer(DelegatingSlicer):
     def _shortfall(self, entry: CountQuotaEntry, satisfied: int) -> CountRequirementShortfall:
         return CountRequirementShortfall(entry.kind, entry.require_count, satisfied, grouping_name(self.by))
 
-    def _is_full(self, key: Key, counts: Mapping[Key, int]) -> bool:
+    def _is_full(self, key: GroupKey, counts: Mapping[GroupKey, int]) -> bool:
         entry = self._entries.of(key)
         return entry is not None and counts.get(key, 0) >= entry.cap_count
 
     def _enforce_caps(
-        self, walk: Iterable[int], items: Sequence[ContextItem], counts: dict[Key, int]
+        self, walk: Iterable[int], items: Sequence[ContextItem], counts: dict[GroupKey, int]
     ) -> tuple[list[int], list[tuple[int, ExclusionReason]]]:
         """Apply the caps (phase 3), and count what stays. Items committed in phase 1 count, but are never removed."""
         kept: list[int] = []
@@ -245,7 +245,7 @@ class CountQuotaSlice(CountingSlicer):
     by: By = field(metadata={"check": checked_quota_by})
     """What the entries name: "kind", "source", "metadata:KEY", or a function that takes an item."""
 
-    _entries: Entries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    _entries: QuotaEntries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -272,7 +272,7 @@ class CountQuotaSlice(CountingSlicer):
     def _cap_walk(self, selected: list[int], scores: Sequence[float]) -> list[int]:
         return descending(scores, selected) if self.cap_order == "score" else selected
 
-    def _for_group(self, key: Key) -> IndexedSlicer:
+    def _for_group(self, key: GroupKey) -> IndexedSlicer:
         # The constructor of a subclass may differ.
         if type(self) is not CountQuotaSlice:
             return self
@@ -306,7 +306,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
     by: By = field(metadata={"check": checked_quota_by})
     """What the entries name: "kind", "source", "metadata:KEY", or a function that takes an item."""
 
-    _entries: Entries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
+    _entries: QuotaEntries[CountQuotaEntry] = field(init=False, repr=False, compare=False)
 
     __repr__ = brief_repr
 
@@ -335,7 +335,7 @@ class CountConstrainedKnapsackSlice(CountingSlicer):
         # (CK-02).
         return descending(scores, selected)
 
-    def _for_group(self, key: Key) -> IndexedSlicer:
+    def _for_group(self, key: GroupKey) -> IndexedSlicer:
         if type(self) is not CountConstrainedKnapsackSlice:
             return self
         return CountConstrainedKnapsackSlice(self._entries.only(key), self.knapsack, self.scarcity, by=self.by)

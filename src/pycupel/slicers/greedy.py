@@ -9,7 +9,7 @@ from typing import TypeVar
 from pycupel.diagnostics import ScoredTooLow
 from pycupel.kernels.order import best_fitting, by_density, descending, fill
 from pycupel.kernels.scores import SortedSums
-from pycupel.model.checks import BOOLEAN, POSITIVE, number, rule
+from pycupel.model.checks import BOOLEAN, POSITIVE, finite_number, rule
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import (
     NO_VERSIONS,
@@ -33,7 +33,7 @@ class GreedySlice(IndexedSlicer):
     without tokens always fit. Ties go to the earlier item.
     """
 
-    cost_exponent: float = field(default=1.0, metadata=number(low=0.0, high=2.0))
+    cost_exponent: float = field(default=1.0, metadata=finite_number(low=0.0, high=2.0))
     """How much the tokens count, from 0 to 2: 1 is score per token, 0 is the order of the scores alone."""
 
     best_first: bool = field(default=False, metadata=BOOLEAN)
@@ -65,7 +65,7 @@ class MinScoreSlice(DelegatingSlicer):
     inner: Slicer = field(metadata=rule(checked_slicer))
     """The slicer that selects among the rest."""
 
-    min_score: float = field(metadata=number())
+    min_score: float = field(metadata=finite_number())
     """The lowest score that may be selected."""
 
     __repr__ = record_repr

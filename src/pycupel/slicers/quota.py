@@ -36,14 +36,14 @@ from pycupel.values import brief_repr, hold, sealed
 
 _Entry = TypeVar("_Entry", bound=QuotaEntry | CountQuotaEntry)
 
-Key: TypeAlias = str | None
+GroupKey: TypeAlias = str | None
 """The key of a group: a folded kind or source, any other value as text, or None for items without one."""
 
 
-class Entries(NamedTuple, Generic[_Entry]):
+class QuotaEntries(NamedTuple, Generic[_Entry]):
     """The entries of a quota slicer, checked."""
 
-    by_key: dict[Key, _Entry]
+    by_key: dict[GroupKey, _Entry]
     """The entries by the key of their group, in order."""
 
     each: _Entry | None
@@ -53,20 +53,20 @@ class Entries(NamedTuple, Generic[_Entry]):
         """Return all entries, as the caller may pass them again."""
         return (*self.by_key.values(), *(() if self.each is None else (self.each,)))
 
-    def of(self, key: Key) -> _Entry | None:
+    def of(self, key: GroupKey) -> _Entry | None:
         """Return the entry that is for a group, or None."""
         return self.by_key.get(key, self.each)
 
-    def only(self, key: Key) -> list[_Entry]:
+    def only(self, key: GroupKey) -> list[_Entry]:
         """Return the entries that are for a group: one or none."""
         entry = self.of(key)
         return [] if entry is None else [entry]
 
 
-def checked_entries(entries: Any, entry_type: type[_Entry], by: By) -> Entries[_Entry]:
+def checked_entries(entries: Any, entry_type: type[_Entry], by: By) -> QuotaEntries[_Entry]:
     """Check the entries, and return them by their groups, in order. Each may be listed once (QS-02, CQ-04)."""
     name = entry_type.__name__
-    by_key: dict[Key, _Entry] = {}
+    by_key: dict[GroupKey, _Entry] = {}
     each: _Entry | None = None
     for i, entry in enumerate(checked_iterable("entries", f"an iterable of {name}", entries)):
         if not isinstance(entry, entry_type):
@@ -80,18 +80,18 @@ def checked_entries(entries: Any, entry_type: type[_Entry], by: By) -> Entries[_
             raise duplicate_kind("entries", entry.kind.value, SlicerConfigError)
         else:
             by_key[key] = entry
-    return Entries(by_key, each)
+    return QuotaEntries(by_key, each)
 
 
-def keys_of(items: Sequence[ContextItem], by: By) -> Sequence[Key]:
+def keys_of(items: Sequence[ContextItem], by: By) -> Sequence[GroupKey]:
     """Return the key of each item's group."""
     # Most quotas are for kinds, and a list is faster than a function for each item.
     return [item.kind.key for item in items] if by == "kind" else list(map(grouping(by), items))
 
 
-def partition(keys: Sequence[Key], order: Iterable[int] | None = None) -> dict[Key, list[int]]:
+def partition(keys: Sequence[GroupKey], order: Iterable[int] | None = None) -> dict[GroupKey, list[int]]:
     """Group the indices by key, groups and items in order of appearance (QS-01), or in the `order` given."""
-    partitions: dict[Key, list[int]] = {}
+    partitions: dict[GroupKey, list[int]] = {}
     for i in range(len(keys)) if order is None else order:
         partitions.setdefault(keys[i], []).append(i)
     return partitions
@@ -155,7 +155,7 @@ class QuotaSlice(DelegatingSlicer):
     By default only if `by` is not "kind": the specification leaves them empty.
     """
 
-    _entries: Entries[QuotaEntry] = field(init=False, repr=False, compare=False)
+    _entries: QuotaEntries[QuotaEntry] = field(init=False, repr=False, compare=False)
     _requirements: tuple[tuple[float, int], ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
@@ -245,14 +245,14 @@ class QuotaSlice(DelegatingSlicer):
         return outcomes
 
     def _distribute(
-        self, partitions: dict[Key, list[int]], items: Sequence[ContextItem], target: int
-    ) -> dict[Key, _Share]:
+        self, partitions: dict[GroupKey, list[int]], items: Sequence[ContextItem], target: int
+    ) -> dict[GroupKey, _Share]:
         """Compute the share of each group, with its candidates."""
         mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
         limits = self._limits(mass, target)
         return {key: _Share(members, *limits[key]) for key, members in partitions.items()}
 
-    def _limits(self, mass: Mapping[Key, int], target: int) -> dict[Key, tuple[int, int]]:
+    def _limits(self, mass: Mapping[GroupKey, int], target: int) -> dict[GroupKey, tuple[int, int]]:
         """Compute the tokens of each group's share and cap, from the tokens of its candidates.
 
         DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass (QS-07, QS-08).
@@ -270,14 +270,14 @@ class QuotaSlice(DelegatingSlicer):
         unassigned = max(0, target - required)
         grows = {key for key in mass if cap.get(key, target) > require.get(key, 0)}
         total_mass = sum(mass[key] for key in grows)
-        limits: dict[Key, tuple[int, int]] = {}
+        limits: dict[GroupKey, tuple[int, int]] = {}
         for key, tokens in mass.items():
             proportional = unassigned * tokens // total_mass if total_mass > 0 and key in grows else 0
             limit = cap.get(key, target)
             limits[key] = min(require.get(key, 0) + proportional, limit), limit
         return limits
 
-    def _offer_share(self, key: Key, share: _Share, offer: Offer) -> InnerOffer:
+    def _offer_share(self, key: GroupKey, share: _Share, offer: Offer) -> InnerOffer:
         tokens = max(0, share.tokens)
         budget = ContextBudget(max(share.cap, tokens), tokens)
         return self._offer(share.members, offer, budget, restricted(self.inner, key))
@@ -343,7 +343,7 @@ class QuotaSlice(DelegatingSlicer):
         fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
         if not fitting:
             return
-        mass: dict[Key, int] = defaultdict(int)
+        mass: dict[GroupKey, int] = defaultdict(int)
         key_of = grouping(self.by)
         for item in items:
             mass[key_of(item)] += item.tokens
@@ -361,7 +361,7 @@ class QuotaSlice(DelegatingSlicer):
                 "use QuotaSlice(..., redistribute=True)"
             )
 
-    def _for_group(self, key: Key) -> IndexedSlicer:
+    def _for_group(self, key: GroupKey) -> IndexedSlicer:
         inner = restricted(self.inner, key)
         if inner is self.inner or type(self) is not QuotaSlice:
             return self

@@ -27,12 +27,7 @@ _STAGE = TraceDetailLevel.STAGE
 
 
 def run_for(
-    strategies: Strategies,
-    budget: ContextBudget,
-    collector: Any,
-    *,
-    recorded: bool = False,
-    with_items: bool = False,
+    strategies: Strategies, budget: ContextBudget, collector: Any, *, recorded: bool = False, with_items: bool = False
 ) -> Run:
     """Make a run that notifies a collector, and those of an instrumentation, if they are enabled (TC-04).
 

@@ -340,9 +340,7 @@ def _write_weighted(value: Any, context: Context) -> dict[str, Any]:
 
 
 _WEIGHTED = Codec(
-    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _WEIGHT.schema()}}]},
-    _read_weighted,
-    _write_weighted,
+    lambda: {"allOf": [_SCORER.schema(), {"properties": {"weight": _WEIGHT.schema()}}]}, _read_weighted, _write_weighted
 )
 WEIGHTED_SCORERS = list_of(_WEIGHTED, at_least=1)
 

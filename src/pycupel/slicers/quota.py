@@ -10,26 +10,12 @@ from itertools import compress
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pycupel.errors import SlicerConfigError
-from pycupel.model import (
-    ContextBudget,
-    ContextItem,
-    CountQuotaEntry,
-    QuotaConstraint,
-    QuotaConstraintMode,
-    QuotaEntry,
-)
+from pycupel.model import ContextBudget, ContextItem, CountQuotaEntry, QuotaConstraint, QuotaConstraintMode, QuotaEntry
 from pycupel.model.budget import percent_of
 from pycupel.model.checks import BOOLEAN, checked_iterable, duplicate_kind, rule, wrong_type
 from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name, groups_notes, noun_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import (
-    DelegatingSlicer,
-    IndexedSlicer,
-    IndexSlice,
-    InnerOffer,
-    Offer,
-    restricted,
-)
+from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, InnerOffer, Offer, restricted
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, one_line, shortened
 from pycupel.values import brief_repr, hold, sealed
@@ -231,7 +217,7 @@ class QuotaSlice(DelegatingSlicer):
             tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
 
-    def _outcomes(self, shares: Mapping[Key, _Share], offer: Offer) -> dict[Key, IndexSlice]:
+    def _outcomes(self, shares: Mapping[GroupKey, _Share], offer: Offer) -> dict[GroupKey, IndexSlice]:
         """Select within each share, and offer what it leaves to the others if that is asked for."""
         items, _, budget = offer
         outcomes = {key: self._offer_share(key, share, offer).slice() for key, share in shares.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from pycupel.model.quota import By, checked_quota_by, group_label, grouping, gro
 from pycupel.protocols import Slicer, checked_slicer
 from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, InnerOffer, Offer, restricted
 from pycupel.slicers.greedy import GreedySlice
-from pycupel.text import number_text, one_line, shortened
+from pycupel.text import number_text, one_line, quantity, shortened
 from pycupel.values import brief_repr, hold, sealed
 
 _Entry = TypeVar("_Entry", bound=QuotaEntry | CountQuotaEntry)
@@ -206,7 +206,7 @@ class QuotaSlice(DelegatingSlicer):
         items, _, budget = offer
         if not items or budget.target_tokens <= 0:
             return self._offer((), offer, budget).slice()
-        shares = self._distribute(partition(keys_of(items, self.by)), items, budget.target_tokens)
+        shares = self._distribute(items, budget.target_tokens)
         outcomes = self._outcomes(shares, offer)
         shortfalls = [shortfall for outcome in outcomes.values() for shortfall in outcome.shortfalls]
         return IndexSlice(
@@ -230,19 +230,13 @@ class QuotaSlice(DelegatingSlicer):
                 rest += tokens - outcomes[key].tokens(items)
         return outcomes
 
-    def _distribute(
-        self, partitions: dict[GroupKey, list[int]], items: Sequence[ContextItem], target: int
-    ) -> dict[GroupKey, _Share]:
-        """Compute the share of each group, with its candidates."""
-        mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
-        limits = self._limits(mass, target)
-        return {key: _Share(members, *limits[key]) for key, members in partitions.items()}
-
-    def _limits(self, mass: Mapping[GroupKey, int], target: int) -> dict[GroupKey, tuple[int, int]]:
-        """Compute the tokens of each group's share and cap, from the tokens of its candidates.
+    def _distribute(self, items: Sequence[ContextItem], target: int) -> dict[GroupKey, _Share]:
+        """Compute the share of each group, with its candidates.
 
         DISTRIBUTE-BUDGET: percentages become tokens, rounded down; the rest is divided by token mass (QS-07, QS-08).
         """
+        partitions = partition(keys_of(items, self.by))
+        mass = {key: sum([items[i].tokens for i in members]) for key, members in partitions.items()}
         required = 0
         for percent, count in self._requirements:
             tokens = percent_of(target, percent)
@@ -256,12 +250,12 @@ class QuotaSlice(DelegatingSlicer):
         unassigned = max(0, target - required)
         grows = {key for key in mass if cap.get(key, target) > require.get(key, 0)}
         total_mass = sum(mass[key] for key in grows)
-        limits: dict[GroupKey, tuple[int, int]] = {}
-        for key, tokens in mass.items():
-            proportional = unassigned * tokens // total_mass if total_mass > 0 and key in grows else 0
+        shares: dict[GroupKey, _Share] = {}
+        for key, members in partitions.items():
+            proportional = unassigned * mass[key] // total_mass if total_mass > 0 and key in grows else 0
             limit = cap.get(key, target)
-            limits[key] = min(require.get(key, 0) + proportional, limit), limit
-        return limits
+            shares[key] = _Share(members, min(require.get(key, 0) + proportional, limit), limit)
+        return shares
 
     def _offer_share(self, key: GroupKey, share: _Share, offer: Offer) -> InnerOffer:
         tokens = max(0, share.tokens)
@@ -274,8 +268,8 @@ class QuotaSlice(DelegatingSlicer):
         if not items or budget.target_tokens <= 0:
             return {}
         notes: dict[int, str] = {}
-        noun, keys = noun_of(self.by), keys_of(items, self.by)
-        shares = self._distribute(partition(keys), items, budget.target_tokens)
+        noun = noun_of(self.by)
+        shares = self._distribute(items, budget.target_tokens)
         outcomes = self._outcomes(shares, offer)
         for key, share in shares.items():
             value = group_label(self.by, items[share.members[0]], key)
@@ -325,25 +319,18 @@ class QuotaSlice(DelegatingSlicer):
     def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
         """Note unused tokens, if an excluded item would fit and its cap allows it."""
         rest = target - sum([item.tokens for item in compress(items, is_selected)])
-        pairs = zip(items, is_selected, strict=True)
-        fitting = [item for item, taken in pairs if 0 < item.tokens <= rest and not taken]
-        if not fitting:
-            return
-        mass: dict[GroupKey, int] = defaultdict(int)
-        key_of = grouping(self.by)
-        for item in items:
-            mass[key_of(item)] += item.tokens
-        limits = self._limits(mass, target)
-        room = {key: cap for key, (_, cap) in limits.items()}
-        for item in compress(items, is_selected):
-            room[key_of(item)] -= item.tokens
-        starved = Counter([key_of(item) for item in fitting if item.tokens <= room[key_of(item)]])
-        for key, _ in starved.most_common(1):
-            kind = next(group_label(self.by, item, key) for item in fitting if key_of(item) == key)
-            excluded = "1 excluded item" if starved.total() == 1 else f"{starved.total()} excluded items"
+        starved: dict[GroupKey, list[ContextItem]] = {}
+        shares = self._distribute(items, target)
+        for key, share in shares.items():
+            room = min(rest, share.cap - sum([items[i].tokens for i in share.members if is_selected[i]]))
+            starved[key] = [items[i] for i in share.members if 0 < items[i].tokens <= room and not is_selected[i]]
+        most = max(starved, key=lambda key: len(starved[key]))
+        if starved[most]:
+            excluded = quantity(sum(map(len, starved.values())), "excluded item")
+            kind = shortened(group_label(self.by, starved[most][0], most))
             yield (
                 f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
-                f"the share of {noun_of(self.by)} {shortened(kind)} was {number_text(limits[key][0])} tokens; "
+                f"the share of {noun_of(self.by)} {kind} was {number_text(shares[most].tokens)} tokens; "
                 "use QuotaSlice(..., redistribute=True)"
             )
 

@@ -45,8 +45,7 @@ class Registry(Mapping[str, Any]):
     def __init__(self, what: str, built_in: Mapping[str, Any], check: Callable[[str, Any], Any] | None = None) -> None:
         self.what = what
         self.group = f"pycupel.{what}s"
-        factory = "a class or a function that builds an instance"
-        self._check = check or (lambda name, entry: checked_callable(name, factory, entry))
+        self._check = check or _checked_factory
         self._names = {name_key(name): name for name in built_in}
         self._entries = {name_key(name): entry for name, entry in built_in.items()}
         self._built_in = frozenset(self._entries)
@@ -223,6 +222,10 @@ def _is_imported(module: str) -> bool:
 
 def _package(module: object) -> str:
     return str(module).partition(".")[0]
+
+
+def _checked_factory(name: str, value: Any) -> Any:
+    return checked_callable(name, "a class or a function that builds an instance", value)
 
 
 def _origin(entry: Any) -> tuple[str, str] | None:

@@ -28,7 +28,7 @@ class CompositeScorer(WrappingScorer):
     entries: tuple[tuple[Scorer, float], ...]
     """Pairs of a scorer and its weight. Weights are relative: 3 and 1 mean 0.75 and 0.25."""
 
-    _shares: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _shares: tuple[float, ...] = field(init=False, repr=False, compare=False)  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(self, entries: Iterable[tuple[Scorer, float]]) -> None:
         checked: list[tuple[Scorer, float]] = []

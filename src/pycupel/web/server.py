@@ -99,7 +99,7 @@ class State:
     ) -> None:
         self._items, self._name = list(checked_iterable("items", "an iterable of ContextItem", items)), name
         classify_items(self._items)
-        self._read = read or (lambda text: read_items(io.StringIO(text)))
+        self._read: Callable[[str], Iterable[ContextItem]] = read or (lambda text: read_items(io.StringIO(text)))
         limits = _half(self._items) if budget is None else ContextBudget.of(budget)
         self._first = _Settings(as_policy(policy), limits, query)
         self._document = policy_to_dict(policy)

@@ -7,7 +7,6 @@ import dataclasses
 import inspect
 import math
 import pickle
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -159,16 +158,6 @@ def test_a_require_count_above_the_cap_count_is_refused(require: int, cap: int) 
     with pytest.raises(SlicerConfigError) as caught:
         CountQuotaEntry("Note", cap_count=cap, require_count=require)
     assert str(caught.value) == f"Note: require_count ({require}) must not exceed cap_count ({cap})"
-
-
-@ENTRIES
-def test_an_entry_cannot_be_changed(entry: Entry) -> None:
-    for field in dataclasses.fields(entry):
-        with pytest.raises(FrozenInstanceError):
-            setattr(entry, field.name, getattr(entry, field.name))
-        with pytest.raises(FrozenInstanceError):
-            delattr(entry, field.name)
-    assert not hasattr(entry, "__dict__")
 
 
 @ENTRIES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from datetime import UTC, datetime
 from typing import Any
 
@@ -149,10 +148,3 @@ def test_numbers_out_of_range_are_refused(options: dict[str, Any], name: str) ->
     with pytest.raises(ScorerConfigError, match=f"{name} must") as caught:
         RelevanceScorer(**options)
     assert caught.value.argument == name
-
-
-def test_is_a_value() -> None:
-    """PB-04: immutable, comparable, hashable, picklable."""
-    scorer = RelevanceScorer("q", window=1)
-    assert scorer == pickle.loads(pickle.dumps(scorer)) != RelevanceScorer("q")
-    assert len({scorer, RelevanceScorer("q", window=1)}) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from typing import TYPE_CHECKING
 
 from pycupel import (
@@ -114,8 +113,3 @@ def test_what_it_supports_and_its_quotas_are_the_inner_slicers() -> None:
     slicer = MinScoreSlice(quota, 0.5)
     assert slicer.supports_min_budget is slicer.supports_marginal_items is False
     assert quota_constraints_of(slicer) == quota_constraints_of(quota)
-
-
-def test_is_a_value() -> None:
-    slicer = MinScoreSlice(GreedySlice(0), 0)
-    assert slicer == pickle.loads(pickle.dumps(slicer)) == MinScoreSlice(GreedySlice(0), 0.0)

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
-from pycupel.messages.providers._tables import known_fields, known_types
+from pycupel.messages.providers._tables import ITEM_TYPES, PART_TYPES, STEP_TYPES, known_fields
 
 FACTS = Path(__file__).parents[1] / "tests/messages/sdk_types.json"
 
@@ -96,7 +96,8 @@ def missing(facts: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for name, types in facts.items():
         provider, _, what = name.partition(" ")
-        known = known_fields() if what == "fields" else known_types(provider, is_item=what == "items")
+        items = STEP_TYPES if provider == "interactions" else {"message", *ITEM_TYPES}
+        known = known_fields() if what == "fields" else items if what == "items" else PART_TYPES
         lines += [f"{name}: {each}" for each in types if what and each not in known]
     return lines
 

@@ -17,6 +17,7 @@ from tests.messages.stand_ins import as_object
 BLOCK: Message = {"type": "compaction", "content": "So far.", "signature": "A" * 99}
 FAILED: Message = {"type": "compaction", "content": None}
 ON_DEMAND: Message = {"role": "assistant", "content": [BLOCK]}
+ROBOT: Message = {"role": "robot", "content": "Beep."}
 ITEM: Message = {"type": "compaction", "encrypted_content": "A" * 80}
 SAID = [message for n in range(30) for message in (question(f"question {n}"), answer(f"answer {n}"))]
 
@@ -134,6 +135,53 @@ def test_a_call_whose_result_comes_later_is_not_covered() -> None:
     history = [question(), call, done, told[0], ITEM, told[1], question("Now?")]
     assert select(history, 10_000, provider="responses").kept == (1, 4, 5, 6)
     assert lint_messages(history, "responses") == []
+
+
+@pytest.mark.parametrize("interrupted", [[question("Stop.")], [ROBOT, question("Stop.")]])
+def test_in_a_message_that_is_rejected_it_stands_for_nothing(interrupted: list[Message]) -> None:
+    """Otherwise, both it and what it stands for would be lost."""
+    use = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    asked: Message = {"role": "assistant", "content": [BLOCK, use]}
+    first = select([*SAID, asked], 10_000, provider="anthropic")
+    assert first.kept == (60,)
+    history = [*SAID, asked, *interrupted]
+    for previous in (first, None):
+        selection = select(history, 10_000, provider="anthropic", previous=previous)
+        assert selection.messages == [*SAID, question("Stop.")]
+    assert count_messages(history, "anthropic", len) > count_messages(SAID, "anthropic", len)
+    # One before it still counts.
+    assert select([*SAID, ON_DEMAND, *history[58:]], 10_000, provider="anthropic").kept[0] == 60
+    for fault in ({"type": "text", "text": " "}, {"type": "thinking", "thinking": "Hm.", "signature": ""}):
+        broken: Message = {"role": "assistant", "content": [BLOCK, fault]}
+        assert select([*SAID, broken, question("Now?")], 10_000, provider="anthropic").messages == [
+            *SAID,
+            question("Now?"),
+        ]
+
+
+def test_a_server_tool_at_work_is_not_covered() -> None:
+    """It waited for a result of the caller's, and Anthropic rejects what it returned without its call."""
+    called = [
+        {"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}},
+        {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+    ]
+    told = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+    returned = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": {"stdout": "So."}}
+    history = [
+        *SAID,
+        question("Compute."),
+        {"role": "assistant", "content": called},
+        {"role": "user", "content": [told]},
+        {"role": "assistant", "content": [BLOCK, returned]},
+        question("Now?"),
+    ]
+    for messages in (history, history[60:], [*SAID, *history]):
+        selection = select(messages, 10_000, provider="anthropic")
+        assert selection.messages == history[60:]
+        assert (selection.notes, lint_messages(messages, "anthropic")) == ((), [])
+    # If all of it comes later, nothing before it has to stay.
+    later = [*SAID, ON_DEMAND, *history[60:63], {"role": "assistant", "content": [returned]}, question("Now?")]
+    assert select(later, 10_000, provider="anthropic").messages == later[60:]
 
 
 def test_a_call_that_was_answered_is_covered_though_a_later_one_has_its_id() -> None:

@@ -41,6 +41,10 @@ CACHED = "cached"
 # Marks a message of an unknown role or type: it joins others, and rules look through it.
 FOREIGN = "foreign"
 
+# Marks, before the id of a server tool's call: its result is in a later message, or the call in an earlier one.
+BEGINS = "begins "
+ENDS = "ends "
+
 _PRICES = Prices()
 _MARKS = attrgetter("marks")
 
@@ -201,15 +205,16 @@ class Provider(NamedTuple):
         """Find the messages that the newest compaction stands for, so that they are neither sent nor counted.
 
         These are all messages before it, except leading system prompts, changes of tools that are in force, those that
-        are `kept` anyway, and calls whose results come later, with the reasoning that led to them.
+        are `kept` anyway, and calls whose results come later, with the reasoning or the question that led to them.
         """
         block = compaction_in(views)
         if block is None:
             return frozenset()
-        later = {each for view in views[block + 1 :] for each in view.results}
+        end = _unfinished(views, block)
+        later = {each for view in views[end:] for each in view.results}
         waits = False
         covered: set[int] = set()
-        for view in reversed(views[:block]):
+        for view in reversed(views[:end]):
             # The results that come later may be of calls that have the same ids as these.
             later.difference_update(view.results)
             waits = not later.isdisjoint(view.calls) or (waits and (view.reasoning or FOREIGN in view.marks))
@@ -288,6 +293,15 @@ def _located(error: ContentError, messages: Sequence[Any]) -> MessageShapeError:
 def compaction_in(views: Sequence[MessageView]) -> int | None:
     """Return the index of the newest compaction that did not fail; None if there is none."""
     return next((view.message_index for view in reversed(views) if COMPACTION in view.marks), None)
+
+
+def _unfinished(views: Sequence[MessageView], block: int) -> int:
+    """Return where the turn starts in which a server tool is still at work at the compaction, or else its index."""
+    ended = {mark.removeprefix(ENDS) for view in views[block:] for mark in view.marks if mark.startswith(ENDS)}
+    for n, view in enumerate(views[:block] if ended else ()):
+        if any(mark.startswith(BEGINS) and mark.removeprefix(BEGINS) in ended for mark in view.marks):
+            return next((start for start in range(n, 0, -1) if views[start].opens_turn), 0)
+    return block
 
 
 def prompts_end(views: Iterable[MessageView]) -> int:

@@ -123,6 +123,10 @@ _RESPONSES = {
     **dict.fromkeys(("summary_text", "reasoning_text", "logs", "encrypted_content"), _READ),
 }
 
+_SERVER_TOOLS = (
+    *("advisor", "bash_code_execution", "code_execution", "text_editor_code_execution", "tool_search", "web_fetch"),
+    "web_search",
+)
 _ANTHROPIC = {
     "thinking": _THOUGHT,
     "redacted_thinking": _THOUGHT._replace(price="data", only="anthropic"),
@@ -130,34 +134,23 @@ _ANTHROPIC = {
     "tool_result": Meaning(RESULT, "user", ("tool_use_id",), needs_id=True, said="content", only="anthropic"),
     "server_tool_use": _SERVER_USE._replace(only="anthropic"),
     "mcp_tool_use": _SERVER_USE._replace(only="anthropic"),
-    **{
-        f"{name}_tool_result": _SERVER_RESULT._replace(only="anthropic")
-        for name in (
-            *("advisor", "bash_code_execution", "code_execution", "mcp", "text_editor_code_execution", "tool_search"),
-            *("web_fetch", "web_search"),
-        )
-    },
+    **{f"{name}_tool_result": _SERVER_RESULT._replace(only="anthropic") for name in (*_SERVER_TOOLS, "mcp")},
     "image": _IMAGE._replace(only="anthropic"),
     "document": _FILE._replace(only="anthropic"),
     "container_upload": _FILE._replace(only="anthropic"),
     "search_result": _PLAIN._replace(only="anthropic"),
     # What the results of its tools hold.
-    **dict.fromkeys(("advisor_result", "advisor_redacted_result", "web_fetch_result", "web_search_result"), _READ),
-    **dict.fromkeys(("code_execution_result", "encrypted_code_execution_result", "code_execution_output"), _READ),
-    **dict.fromkeys(("bash_code_execution_result", "bash_code_execution_output"), _READ),
     **dict.fromkeys(
-        [f"text_editor_code_execution_{name}_result" for name in ("create", "str_replace", "view")],
+        (
+            *("advisor_result", "advisor_redacted_result", "web_fetch_result", "web_search_result"),
+            *("code_execution_result", "encrypted_code_execution_result", "code_execution_output"),
+            *("bash_code_execution_result", "bash_code_execution_output"),
+            *(f"text_editor_code_execution_{name}_result" for name in ("create", "str_replace", "view")),
+        ),
         _READ,
     ),
-    "tool_search_tool_search_result": _JSON,
-    **{
-        f"{name}_tool_result_error": _JSON
-        for name in (
-            *("advisor", "bash_code_execution", "code_execution", "text_editor_code_execution", "tool_search"),
-            *("web_fetch", "web_search"),
-        )
-    },
-    "browser_state": _JSON,
+    **dict.fromkeys([f"{name}_tool_result_error" for name in _SERVER_TOOLS], _JSON),
+    **dict.fromkeys(("tool_search_tool_search_result", "browser_state"), _JSON),
     "mcp_tool_listing": _READ._replace(only="anthropic"),
     # Tools that are there from now on, until they are removed.
     "tool_addition": Meaning(TOOL, "system", price="tool", lasting=True, only="anthropic"),
@@ -232,13 +225,6 @@ _ITEMS_AND_STEPS = {**STEP_TYPES, **ITEM_TYPES}
 def item_type(kind: str) -> Meaning | None:
     """Return what a type of item or step means; None if it is unknown."""
     return _ITEMS_AND_STEPS.get(kind)
-
-
-def known_types(provider: str, *, is_item: bool = False) -> frozenset[str]:
-    """Return the types of parts that are known, or the types of a provider's items."""
-    if not is_item:
-        return frozenset(PART_TYPES)
-    return frozenset(STEP_TYPES) if provider == "interactions" else frozenset({"message", *ITEM_TYPES})
 
 
 class Field(NamedTuple):

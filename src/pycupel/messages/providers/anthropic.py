@@ -11,10 +11,13 @@ from pycupel.errors import MessageShapeError
 from pycupel.fields import field, filled, is_filled, is_list, text_of
 from pycupel.messages.parts import MessageView, PartReader, view_of
 from pycupel.messages.providers._base import (
+    BEGINS,
     CACHED,
     COMPACTION,
     ENDED,
+    ENDS,
     ERROR,
+    FOREIGN,
     LASTING,
     OUTSIDE,
     PASSING,
@@ -30,6 +33,7 @@ from pycupel.messages.providers._rules import (
     FIRST_NOT_USER,
     ORPHAN,
     PAIRING_RULES,
+    UNANSWERED,
     UNKNOWN_TYPE,
     duplicate_tool,
     excess_cached,
@@ -47,9 +51,6 @@ _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
 _PAIRED = {kind: meaning for kind, meaning in PART_TYPES.items() if meaning.only == "anthropic" and meaning.needs_id}
 _USE, _RESULT = _PAIRED
 
-# Marks, before the id of a server tool's call: its result is in a later message, or the call in an earlier one.
-_BEGINS = "begins "
-_ENDS = "ends "
 # Marks, before the name of a tool: what a system message does with it.
 ADDS, _DEFINES, REMOVES = "adds ", "defines ", "removes "
 _TOOL_MARKS = (ADDS, _DEFINES, REMOVES)
@@ -108,9 +109,12 @@ def _read(message: Any, index: int, reader: PartReader) -> MessageView:
 
 
 def _compacted(view: MessageView, blocks: Sequence[Any], kinds: Sequence[str]) -> MessageView:
-    """Mark a message with a compaction that did not fail; what it has before that is sent, but not counted."""
+    """Mark a message with a compaction that did not fail; what it has before that is sent, but not counted.
+
+    In a message that is rejected it stands for nothing, because otherwise what it stands for would be lost with it.
+    """
     places = [n for n, kind in enumerate(kinds) if kind == _COMPACTION and is_filled(field(blocks[n], "content"))]
-    if not places:
+    if not places or EMPTY_TEXT.id in view.marks or _UNSIGNED_THINKING.id in view.marks:
         return view
     last = places[-1]
     # Other fields of the message, such as a name, are no blocks, and stand nowhere.
@@ -223,19 +227,21 @@ def _server_marks(blocks: Sequence[Any], kinds: Sequence[str]) -> Iterator[str]:
     uses = [text_of(block, "id") for kind, block in pairs if kind.endswith("_tool_use")]
     ends = [text_of(block, "tool_use_id") for kind, block in pairs if kind.endswith("_tool_result")]
     begun, ended = set(uses), set(ends)
-    yield from (_BEGINS + each for each in uses if each not in ended)
-    yield from (_ENDS + each for each in ends if each not in begun)
+    yield from (BEGINS + each for each in uses if each not in ended)
+    yield from (ENDS + each for each in ends if each not in begun)
 
 
 def settled(views: Sequence[MessageView]) -> list[MessageView]:
     """Find what later messages have ended: texts that are only for one turn, and tools that are gone again.
 
     A message that changes the tools lasts while a change of it is the newest one of its tool. The removal of a tool
-    that a message defined only ends that definition.
+    that a message defined only ends that definition. A compaction stands for nothing if calls of its message will never
+    be answered, because then the message is rejected.
     """
+    views = [view if COMPACTION not in view.marks else _without_lost(view, views) for view in views]
     if not any(view.role == "system" and view.marks for view in views):
         # Most histories have no such messages.
-        return [*views]
+        return views
     changes = {name: view.message_index for view in views for name in _tools_in(view.marks, *_TOOL_MARKS)}
     defined = {name for view in views for name in _tools_in(view.marks, _DEFINES)}
     last_user = max((view.message_index for view in views if view.role in ("user", "tool")), default=-1)
@@ -255,6 +261,14 @@ def settled(views: Sequence[MessageView]) -> list[MessageView]:
     return settled
 
 
+def _without_lost(view: MessageView, views: Sequence[MessageView]) -> MessageView:
+    """Take the mark of a compaction from a message with calls that are not answered where they have to be."""
+    rest = [each for each in views[view.message_index :] if FOREIGN not in each.marks]
+    if (view.message_index, UNANSWERED.id) not in [(each.index, each.rule) for each in pair_adjacent(rest)[1]]:
+        return view
+    return view._replace(marks=tuple([mark for mark in view.marks if mark != COMPACTION]))
+
+
 def _tools_in(marks: Sequence[str], *prefixes: str) -> Iterator[str]:
     """Return the names of the tools that a message adds, defines or removes."""
     return (mark.removeprefix(prefix) for mark in marks for prefix in prefixes if mark.startswith(prefix))
@@ -267,10 +281,10 @@ def _pair(views: Sequence[MessageView]) -> Pairing:
     spans: dict[int, int] = {}
     for view in views:
         for mark in view.marks:
-            if mark.startswith(_BEGINS):
-                begun[mark.removeprefix(_BEGINS)] = view.message_index
-            elif mark.startswith(_ENDS):
-                call_id = mark.removeprefix(_ENDS)
+            if mark.startswith(BEGINS):
+                begun[mark.removeprefix(BEGINS)] = view.message_index
+            elif mark.startswith(ENDS):
+                call_id = mark.removeprefix(ENDS)
                 if call_id in begun:
                     spans[begun[call_id]] = view.message_index
                 else:

@@ -5,7 +5,7 @@ That is one size everywhere. What a provider adds for the start of the reply is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -242,7 +242,11 @@ def checked_extras(system: Any, tools: Any) -> list[Any]:
     """Check the system prompt and the tools, and return the definitions of the tools."""
     if isinstance(system, _PLAIN):
         raise wrong_type("system", "a string, blocks or a message", system)
-    definitions = [] if tools is None else list(_each_tool(checked_list("tools", tools)))
+    definitions: list[Any] = []
+    for tool in () if tools is None else checked_list("tools", tools):
+        # One of Gemini's tools may have several definitions.
+        several = filled(tool, "function_declarations", "functionDeclarations")
+        definitions += several if is_list(several) else [tool]
     for n, tool in enumerate(definitions):
         if tool is None or isinstance(tool, (str, *_PLAIN)):
             raise wrong_type(f"tools[{n}]", "a definition", tool)
@@ -254,16 +258,6 @@ def view_extras(system: Any, definitions: Iterable[Any]) -> MessageView:
     blocks = system if is_list(system) else [system]
     cached = sum(filled(each, CACHE_CONTROL, CACHE_POINT) is not None for each in (*blocks, *definitions))
     return MessageView(OUTSIDE, "system", "", 0, marks=(CACHED,) * cached)
-
-
-def _each_tool(tools: Iterable[Any]) -> Iterator[Any]:
-    """Iterate over the definitions. One of Gemini's tools may have several."""
-    for tool in tools:
-        several = filled(tool, "function_declarations", "functionDeclarations")
-        if is_list(several):
-            yield from several
-        else:
-            yield tool
 
 
 def _system_tokens(system: Any, reader: PartReader) -> int:

@@ -46,12 +46,9 @@ def _read(step: Any, index: int, reader: PartReader) -> MessageView:
         check_content(content, index, required=False)
         marks = (EMPTY_TEXT.id,) if has_empty_text(content) else ()
     parts = reader(step)
-    own = None
     for name in meaning.ids:
-        own = id_of(field(step, name), index, name)
-    if meaning.ids:
         # The function calls of Responses have their id elsewhere.
-        parts = [parts[0]._replace(id=own), *parts[1:]]
+        parts[0] = parts[0]._replace(id=id_of(field(step, name), index, name))
     return view_of(index, meaning.role, parts, reader.overhead, marks)
 
 

@@ -21,10 +21,11 @@ from benchmarks.floor import best_of, floor_work
 from pycupel import ContextItem, RecencyScorer
 from pycupel.errors import UnitTooLargeError
 from pycupel.kernels.versions import choose_versions
-from pycupel.messages import select_messages, set_memory_limit
+from pycupel.messages import count_messages, select_messages, set_memory_limit
 from pycupel.messages.conversations import DEFAULT_LIMIT
 from pycupel.pipeline import Pipeline
 from pycupel.protocols import ShortenContext
+from pycupel.replay import read_log
 from pycupel.shorten import KeyLines
 from pycupel.shorten.key_lines import units_of
 from pycupel.tokens import estimate_tokens
@@ -257,6 +258,28 @@ def _replayed(messages: list[Any], provider: Any, window: int, options: dict[str
     return replayed
 
 
+def print_texts() -> bool:
+    """At the first cut of each conversation of a booking agent, in a window of a half: the newest ten texts."""
+    cuts = missing = 0
+    for history in read_log(HISTORIES / "tau-airline.jsonl.xz").histories:
+        messages = list(history.messages)
+        window = count_messages(messages) // 2
+        asked = [n for n in range(1, len(messages)) if messages[n - 1]["role"] != "assistant" == messages[n]["role"]]
+        for end in asked:
+            try:
+                usual = select_messages(messages[:end], window)
+            except UnitTooLargeError:
+                break
+            if usual.dropped or usual.shortened:
+                kept = {*select_messages(messages[:end], window, shorten=None).kept}
+                texts = [n for n, each in enumerate(messages[:end]) if each["role"] != "tool" and each["content"]]
+                missing += len(kept.intersection(texts[-10:]).difference(usual.kept))
+                cuts += 1
+                break
+    print(f"\nOf the newest ten texts that dropping keeps, {missing} are missing at {cuts} first cuts")
+    return not missing
+
+
 def print_kernel(seconds: float) -> bool:
     rows = workloads.items(1_000)
     sizes = [[row["tokens"], max(1, row["tokens"] * 2 // 5), max(1, row["tokens"] // 10)] for row in rows]
@@ -289,6 +312,7 @@ def main() -> int:
     if HISTORIES.is_dir():
         passed &= print_results_alone(measure())
         passed &= print_histories(measure())
+        passed &= print_texts()
         set_memory_limit(DEFAULT_LIMIT)
         passed &= print_at_hand(measure())
         set_memory_limit(0)

@@ -93,7 +93,7 @@ def test_a_deep_copy_of_a_selection_has_read_nothing(make: Any) -> None:
     selection = select_messages(small_talk(4), 600, counter=lambda text: len(text))  # noqa: PLW0108
     copied = make(selection)
     assert copied == selection
-    assert copied.memory.views == []
+    assert not copied.memory.views
     assert copied.points == selection.points
 
 

@@ -16,7 +16,7 @@ from pycupel.messages.cuts import Offer, replay
 from pycupel.messages.detect import resolve_provider
 from pycupel.messages.documents import Documents, choose, documents_of
 from pycupel.messages.history import History, pinned_messages
-from pycupel.messages.memory import START, Arguments, cut_arguments, is_point_of, read_on, remember
+from pycupel.messages.memory import START, Arguments, Memory, cut_arguments, is_point_of, read_on
 from pycupel.messages.options import (
     UNSET,
     Options,
@@ -378,7 +378,10 @@ def _finish(prepared: _Prepared) -> tuple[MessageSelection, SummaryRequest | Non
 
     choice = choose(offered, overlay, room, options, replayed)
     why = {history.firsts[i]: reason for gone in (replayed.gone, replayed.dropped) for i, reason in gone.items()}
-    memory = remember(fingerprint, history, count, arguments, replayed.points, why)
+    digest = fingerprint.digests[len(source)]
+    memory = Memory(
+        None, replayed.points, digest, fingerprint.cached, views, history.pins, count, arguments, reasons=why
+    )
     conversation.remember(memory)
     selection = assemble(
         overlay,

@@ -95,10 +95,8 @@ def replay(
         UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
     history = overlay.history
-    choose, fit = cut, _leave
-    if options.shortening is not None:
-        fit = _fit if options.shortening.to_fit else _leave
-        choose = cut if options.shortening.shortener is None else _shorten
+    shortening = options.shortening
+    choose = cut if shortening is None or shortening.shortener is None else _shorten
     gone = {bisect_left(history.firsts, n): reasons[n] for n in start.gone}
     overlay.drop(gone)
     staying = Staying(history)
@@ -125,7 +123,7 @@ def replay(
         if overlay.remaining(end) <= fits_always:
             continue
         must, should = staying.at(end, gone)
-        fit(overlay, room, options, must, end)
+        _fit(overlay, room, options, must, end)
         must_tokens = overlay.tokens_of(must, end)
         if must_tokens + room.held <= room.window and not room.fits(overlay.remaining(end), must_tokens):
             dropped = choose(overlay, room, options, offer_at(end, must, should))
@@ -135,7 +133,7 @@ def replay(
     saved = dict(overlay.saved)
     end = len(history.tokens)
     must, should = staying.at(end, gone)
-    fit(overlay, room, options, must, end)
+    _fit(overlay, room, options, must, end)
     fitted = tuple(sorted(n for n, now in overlay.saved.items() if now != saved.get(n, 0)))
     _refuse_what_cannot_fit(overlay, must, room)
     offer = offer_at(end, must, should)
@@ -153,13 +151,10 @@ def _shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> di
     return shorten(overlay, room, options, offer)
 
 
-def _leave(_overlay: Overlay, _room: Room, _options: Options, _must: Collection[int], _end: int, /) -> None:
-    """Shorten nothing to make it fit."""
-
-
-def _fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int, /) -> None:
-    """Shorten what must stay if it does not fit."""
-    if overlay.tokens_of(must, end) + room.held > room.window:
+def _fit(overlay: Overlay, room: Room, options: Options, must: Collection[int], end: int) -> None:
+    """Shorten what must stay if it does not fit, and the caller wants that."""
+    wanted = options.shortening is not None and options.shortening.to_fit
+    if wanted and overlay.tokens_of(must, end) + room.held > room.window:
         from pycupel.messages.shortening import make_fit  # noqa: PLC0415 - it is seldom needed
 
         make_fit(overlay, room, options, must, end)

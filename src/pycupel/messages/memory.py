@@ -8,7 +8,7 @@ arguments differ in anything that matters is not recognised.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from marshal import dumps
 from operator import is_
 from os import urandom
@@ -25,7 +25,7 @@ from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import PASSING, Provider
 from pycupel.messages.room import Room
 from pycupel.tokens.counters import Counter
-from pycupel.values import is_equal
+from pycupel.values import FrozenDict, is_equal
 
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage] - it has no public name
@@ -212,7 +212,9 @@ def cut_arguments(provider: Provider, options: Options, room: Room, limits: Iter
 class Memory:
     """What a selection remembers of its history. Copies and pickles have only what a stored selection has.
 
-    Attributes:
+    Args:
+        fingerprint: What a stored selection is recognised by; empty if it cannot be, None to make it when it is needed,
+            because most selections are never stored.
         points: The last point before the end, and the end itself, which may become a point; none if cuts do not last.
         digest: The digest of the messages; empty if the selection was stored.
         cached: The indices of the messages with `cache_control`, which the digest does not cover.
@@ -225,22 +227,32 @@ class Memory:
 
     __slots__ = ("_fingerprint", "arguments", "cached", "count", "digest", "pins", "points", "reasons", "views")
 
-    def __init__(self, fingerprint: str | None, points: Iterable[Point]) -> None:
-        self.points = tuple(points)
-        self.digest = ""
-        self.cached: list[int] = []
-        self.views: list[MessageView] = []
-        self.pins: list[int] = []
-        self.count: Counter | None = None
-        self.arguments: Arguments | None = None
-        self.reasons: Mapping[int, ExclusionReason] = {}
+    def __init__(
+        self,
+        fingerprint: str | None,
+        points: Iterable[Point],
+        digest: str = "",
+        cached: Sequence[int] = (),
+        views: Sequence[MessageView] = (),
+        pins: Sequence[int] = (),
+        count: Counter | None = None,
+        arguments: Arguments | None = None,
+        reasons: Mapping[int, ExclusionReason] = FrozenDict(),
+    ) -> None:
         self._fingerprint = fingerprint
+        self.points = tuple(points)
+        self.digest = digest
+        self.cached = cached
+        self.views = views
+        self.pins = pins
+        self.count = count
+        self.arguments = arguments
+        self.reasons = reasons
 
     @property
     def fingerprint(self) -> str:
         """What a stored selection is recognised by; empty if it cannot be."""
         if self._fingerprint is None:
-            # Made when it is needed, because most selections are never stored.
             tokens = _lasting_tokens(self.views)
             self._fingerprint = _stored_fingerprint(self.digest, tokens, self.pins, self.arguments)
         return self._fingerprint
@@ -251,11 +263,9 @@ class Memory:
 
     def bare(self) -> Memory:
         """Return what the process may keep: nothing that a message says, and nothing of the caller's."""
-        memory = Memory("", self.points)
-        memory.digest, memory.cached, memory.pins, memory.reasons = self.digest, self.cached, self.pins, self.reasons
         # Most are bare already, and a call of `bare_view` for each would take three times as long.
-        memory.views = [view if view.__class__ is BareView else bare_view(view) for view in self.views]
-        return memory
+        views = [view if view.__class__ is BareView else bare_view(view) for view in self.views]
+        return Memory("", self.points, self.digest, self.cached, views, self.pins, reasons=self.reasons)
 
     def was_read_for(self, provider: Provider, count: Counter) -> bool:
         """Whether its messages were read for this provider, and counted by this counter."""
@@ -305,34 +315,14 @@ NOTHING = Memory("", ())
 """What a selection remembers that was made from its fields."""
 
 
-def remember(
-    fingerprint: Fingerprint,
-    history: History,
-    count: Counter,
-    arguments: Arguments,
-    points: Iterable[Point],
-    reasons: Mapping[int, ExclusionReason],
-) -> Memory:
-    """Return what the next selection of this history may use."""
-    memory = Memory(None, points)
-    memory.digest = fingerprint.digests[len(history.tokens)]
-    memory.cached = fingerprint.cached
-    memory.views = history.views
-    memory.pins = history.pins
-    memory.count = count
-    memory.arguments = arguments
-    memory.reasons = reasons
-    return memory
-
-
 def _lasting_tokens(views: Iterable[MessageView]) -> list[int]:
     """Return the tokens of each message, without those that later messages may take away."""
     return [0 if view.marks and PASSING in view.marks else view.tokens for view in views]
 
 
-def _stored_fingerprint(digest: str, tokens: list[int], pins: list[int], arguments: Arguments | None) -> str:
+def _stored_fingerprint(digest: str, tokens: list[int], pins: Sequence[int], arguments: Arguments | None) -> str:
     document = None if arguments is None else arguments.document()
-    return "" if document is None else _sha256(dumps((digest, tokens, pins, document), _FORMAT)).hexdigest()
+    return "" if document is None else _sha256(dumps((digest, tokens, [*pins], document), _FORMAT)).hexdigest()
 
 
 def read_on(

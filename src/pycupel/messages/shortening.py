@@ -24,6 +24,7 @@ from pycupel.kernels.order import descending
 from pycupel.kernels.versions import choose_versions
 from pycupel.messages.conversations import finding
 from pycupel.messages.cuts import Offer, cut, fill, never_dropped, without_lone_questions
+from pycupel.messages.history import History
 from pycupel.messages.options import Options, Shortening, usual_if_named
 from pycupel.messages.overlay import QUESTION, Key, Overlay, items_at
 from pycupel.messages.providers._tables import TEXT
@@ -267,8 +268,8 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     history, end = overlay.history, offer.end
     rest, reserve = room.goal(offer.pinned_tokens, offer.must_tokens)
     limit = max(0, rest - reserve)
-    texts = _newest_texts(overlay, offer, cut(overlay, room, options, offer))
     units = [i for i in offer.units if i not in offer.pinned]
+    whole_sizes = overlay.sizes.copy()
     results = overlay.results_now(offer.units, end)
     # Newest first: they stay whole while they fit.
     newest = results[::-1][: shortening.keep]
@@ -284,8 +285,11 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     scores = dict(zip(units, score_all(options.scorer, tuple(overlay.items(units))), strict=True))
     staying = [i for i in offer.units if i in offer.pinned]
     ladders = _ladders(overlay, shortening, units, free, staying, end)
-    whole = {result.unit for result in newest if result.key in kept}
-    required = _required(overlay, ladders, whole | texts, limit)
+    ranked = [units[-1 - k] for k in descending([scores[i] for i in reversed(units)])]
+    in_one_piece, skipping = options.slicer is None, room.leaves_room
+    not_dropped = fill(ranked, whole_sizes, history.ties, limit, in_one_piece=in_one_piece, skipping=skipping)
+    stay = {result.unit for result in newest if result.key in kept} | (not_dropped & _newest_texts(history, end))
+    required = _required(overlay, ladders, stay, limit)
     # Results that report errors stay whole if it is enough to shorten the others.
     errors_whole = {i: ladder.without(ladder.errors) for i, ladder in ladders.items()}
     if sum([ladder.least for ladder in errors_whole.values()]) <= limit:
@@ -310,16 +314,14 @@ def shorten(overlay: Overlay, room: Room, options: Options, offer: Offer) -> dic
     return {i: capped.get(i) or BudgetExceeded(overlay.sizes[i], left) for i in units if i not in taken}
 
 
-def _newest_texts(overlay: Overlay, offer: Offer, dropped: Collection[int]) -> set[int]:
-    """Return the units with the newest texts of the user and the assistant that are not dropped and need not stay."""
-    history = overlay.history
+def _newest_texts(history: History, end: int) -> set[int]:
+    """Return the units with the newest texts of the user and the assistant before a message."""
     spoken = [
         view.message_index
-        for view in history.whole_views[: offer.end]
+        for view in history.whole_views[:end]
         if view.role in ("user", "assistant") and not view.calls and any(part.kind == TEXT for part in view.parts)
     ]
-    newest = {history.unit_of[n] for n in spoken[-TEXTS_KEPT:]}
-    return newest.intersection(offer.units).difference(offer.pinned, dropped)
+    return {history.unit_of[n] for n in spoken[-TEXTS_KEPT:]}
 
 
 def _newest_whole(

@@ -27,7 +27,8 @@ from pycupel.messages.providers import PROVIDERS
 from pycupel.protocols import TokenCounter
 from pycupel.tokens import Counter, count_messages, estimate_tokens, get_counter, item, reported_tokens, warm_up
 from pycupel.tokens.counters import _named
-from pycupel.tokens.families import FamilyEstimate, counter_for, exact_counter
+from pycupel.tokens.estimate import FamilyEstimate
+from pycupel.tokens.families import counter_for, exact_counter
 from tests.examples import examples
 from tests.tokens.offline import CACHED, DATA, define, forbid_downloads, hide_vocabularies
 

@@ -162,7 +162,8 @@ class Room:
 
     def reserve(self, rest: int) -> int:
         """Return how many of these tokens stay free for documents, whatever they are, because cuts must last."""
-        return max(self.held, share_of(rest, self.share))
+        # Most histories have no documents, and are asked at every call of the model.
+        return max(self.held, share_of(rest, self.share)) if self.share else self.held
 
     def reported_budget(self, must_tokens: int, *, is_cut: bool) -> ContextBudget:
         """Return the budget as a selection reports it, with the target of the cut if there was one."""

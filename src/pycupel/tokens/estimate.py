@@ -183,6 +183,30 @@ def estimate_tokens(text: str) -> int:
     return estimate(text, _O200K) if text else 0
 
 
+MARGIN_PERCENT = 5.0
+"""Estimates can be too low, so this much of a budget should stay free."""
+
+
+class FamilyEstimate(NamedTuple):
+    """The estimator for a family of models: `estimate(text)`."""
+
+    costs: str
+    """The name of the table of costs."""
+
+    percent: int = 100
+    """The factor of the estimate, in percent."""
+
+    margin_percent: float = MARGIN_PERCENT
+    """How much of a budget to leave free."""
+
+    def __call__(self, text: str, /) -> int:
+        """Estimate how many tokens the text has, rounded up."""
+        if text.__class__ is not str:
+            checked_str("text", text)
+        tokens = estimate(text, read_costs(self.costs)) if text else 0
+        return -(-tokens * self.percent // 100)
+
+
 def estimate(text: str, costs: Costs) -> int:
     """Estimate how many tokens a text that is not empty has in the vocabulary that the costs are for."""
     single_digits, data_cost, rare_cost, common, kind_costs, letter_costs, skip_costs, block_costs, row_costs = costs

@@ -10,47 +10,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycupel.errors import CupelError
 from pycupel.extras import load_extra
-from pycupel.model.checks import checked_str
 from pycupel.tokens.counters import Counter
-from pycupel.tokens.estimate import estimate, estimate_tokens, read_costs
+from pycupel.tokens.estimate import MARGIN_PERCENT, FamilyEstimate, estimate_tokens
 from pycupel.tokens.models import family_of, normalized_model, vocabulary_of
 from pycupel.values import sealed
 
-# Estimates can be too low, so this much of a budget should stay free.
-MARGIN_PERCENT = 5.0
-
 # Encodings by name: OpenAI's, and Mistral's Tekken.
 ENCODINGS = ("o200k_base", "cl100k_base", "tekken")
-
-
-class FamilyEstimate(NamedTuple):
-    """The estimator for a family of models: `estimate(text)`."""
-
-    costs: str
-    """The name of the table of costs."""
-
-    percent: int = 100
-    """The factor of the estimate, in percent."""
-
-    margin_percent: float = MARGIN_PERCENT
-    """How much of a budget to leave free."""
-
-    def __call__(self, text: str, /) -> int:
-        """Estimate how many tokens the text has, rounded up."""
-        if text.__class__ is not str:
-            checked_str("text", text)
-        tokens = estimate(text, read_costs(self.costs)) if text else 0
-        return -(-tokens * self.percent // 100)
-
-    def counter(self, models: str) -> Counter:
-        """Return the counter for these models."""
-        # mypy does not see that a named tuple may be callable.
-        function: Any = self
-        return Counter(function, f"estimator for {models}", ESTIMATOR.version, margin_percent=self.margin_percent)
 
 
 _PLAIN = FamilyEstimate("o200k")
@@ -87,7 +57,15 @@ ESTIMATES = {
 _STAND_INS = {"gemini": "gemma3"}
 
 ESTIMATOR = Counter(estimate_tokens, "estimator", "pycupel 2", margin_percent=MARGIN_PERCENT)
-_UNKNOWN_MODEL = _UNKNOWN.counter("an unknown model")
+
+
+def _counter_of(estimate: FamilyEstimate, models: str) -> Counter:
+    # mypy does not see that a named tuple may be callable.
+    function: Any = estimate
+    return Counter(function, f"estimator for {models}", ESTIMATOR.version, margin_percent=estimate.margin_percent)
+
+
+_UNKNOWN_MODEL = _counter_of(_UNKNOWN, "an unknown model")
 
 
 def model_counter(model: str) -> Counter | None:
@@ -110,7 +88,7 @@ def model_counter(model: str) -> Counter | None:
     estimate = ESTIMATES.get(vocabulary or "", ESTIMATES.get(family, _UNKNOWN))
     if family == "anthropic" and re.match(_SINCE_4_7, normalized_model(model)):
         estimate = _CLAUDE_SINCE_4_7
-    return ESTIMATOR if estimate is _PLAIN else estimate.counter(family)
+    return ESTIMATOR if estimate is _PLAIN else _counter_of(estimate, family)
 
 
 @lru_cache(maxsize=64)

@@ -95,8 +95,8 @@ def replay(
         UnitTooLargeError: what must stay does not fit at the end. Earlier points where it does not fit are skipped.
     """
     history = overlay.history
-    shortening = options.shortening
-    choose = cut if shortening is None or shortening.shortener is None else _shorten
+    shortener = None if options.shortening is None else options.shortening.shortener
+    choose = _shorten if shortener is not None and history.has_results else cut
     gone = {bisect_left(history.firsts, n): reasons[n] for n in start.gone}
     overlay.drop(gone)
     staying = Staying(history)

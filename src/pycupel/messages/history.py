@@ -293,6 +293,11 @@ class History:
         return {n: i for i, unit in enumerate(self.units) for n in unit.indices}
 
     @cached_property
+    def has_results(self) -> bool:
+        """Whether it has results that may be shortened."""
+        return any(part.said is not None for view in self.views for part in view.parts)
+
+    @cached_property
     def prompts(self) -> list[int]:
         """The first messages of the system prompts, ascending."""
         return [each[0][0] for each in self.units if each[1] == "system"]

@@ -192,7 +192,7 @@ class TestConverse:
             count_messages([ASKED], "converse", len, system=[*system, newer]) - with_system
             == len(json.dumps(newer)) - 2
         )
-        assert both - plain >= definition + self.prices.tools
+        assert both - plain == definition + self.prices.tools + self.prices.tool
         twice = lint_messages([ASKED], "converse", tools=[{"toolSpec": spec}] * 2)
         assert [each.rule for each in twice] == ["duplicate-tool"]
         points = lint_messages([said("user", {"text": "x"}, *[POINT] * 3)], "converse", system=system, tools=tools)

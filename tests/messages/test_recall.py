@@ -252,6 +252,7 @@ def test_the_tool_has_the_shape_of_the_provider(provider: ResolvedProviderName) 
 def test_the_shapes() -> None:
     schema = recall_tool("anthropic")["input_schema"]
     assert list(schema["properties"]) == ["id", "lines", "match"]
+    assert all({*each} == {"type", "description"} for each in schema["properties"].values())
     assert recall_tool()["function"]["parameters"] == schema
     assert recall_tool("mistral") == recall_tool("openai")
     assert recall_tool("responses")["strict"] is False

@@ -11,7 +11,7 @@ import pytest
 
 from pycupel import KindScorer, Policy, PriorityScorer, RecencyScorer
 from pycupel.errors import InvalidArgumentError
-from pycupel.messages import count_messages
+from pycupel.messages import count_messages, lint_messages
 from pycupel.messages.providers import PROVIDERS
 from pycupel.policies import preset
 from pycupel.replay import AS_LOGGED, NEWEST_FIRST, CacheRates, Compaction, History, Log, PolicyReplay, read_log, replay
@@ -39,6 +39,30 @@ def chat(turns: int, size: int = 10) -> History:
         for role in ("user", "assistant")
     ]
     return History(tuple(messages), "openai")
+
+
+def test_what_was_sent_before_is_not_read_again() -> None:
+    """It is linted as if it were."""
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "42"}]}
+    ask: dict[str, Any] = {"role": "user", "content": "Go on."}
+    session = Session(History((ask, call, result, ask), "anthropic"), 100, len)
+    for sent in (
+        [ask],
+        [ask, call],
+        [ask, call, result],
+        [ask, call, result],
+        [ask, result],
+        [ask, result, ask],
+        [ask],
+    ):
+        findings = lint_messages(sent, "anthropic")
+        assert session._is_invalid(sent) == any(each.severity == "error" for each in findings)
+    assert session._is_invalid([ask, result])
+    # The call is not read again, whatever it has become.
+    session._is_invalid([ask, call])
+    call["content"] = 5
+    assert not session._is_invalid([ask, call, result])
 
 
 def test_without_calls_there_is_one_before_each_reply() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
@@ -31,6 +31,7 @@ from pycupel.messages.options import (
     checked_list,
 )
 from pycupel.messages.overlay import Overlay, items_at
+from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._base import Finding, Provider
 from pycupel.messages.providers._shapes import plain_messages
 from pycupel.messages.result import ExplainedSelection, M, MessageSelection, assemble
@@ -456,9 +457,16 @@ def lint_messages(
     known = resolve_provider(history, provider, model)
     views = known.read(history)
     definitions = checked_extras(system, tools)
-    findings = known.check(views, [view_extras(system, definitions)])
-    for rule in known.beside_rules:
-        findings += rule.findings(system, None if tools is None else definitions, views)
+    return findings_in(known, views, system, None if tools is None else definitions)
+
+
+def findings_in(
+    provider: Provider, views: Sequence[MessageView], system: Any = None, tools: Sequence[Any] | None = None
+) -> list[Finding]:
+    """Find what `lint_messages` finds, in messages that have been read."""
+    findings = provider.check(views, [view_extras(system, tools or ())])
+    for rule in provider.beside_rules:
+        findings += rule.findings(system, tools, views)
     return sorted(findings, key=lambda finding: finding.index)
 
 

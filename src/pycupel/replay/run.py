@@ -10,9 +10,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, overload
 
 from pycupel.diagnostics.collector import unobserved
 from pycupel.errors import InvalidArgumentError, UnitTooLargeError
-from pycupel.messages import MessageSelection, lint_messages, select_messages
+from pycupel.messages import MessageSelection, select_messages
+from pycupel.messages.api import findings_in
 from pycupel.messages.counting import resolve_counter
 from pycupel.messages.overlay import with_texts
+from pycupel.messages.parts import MessageView
 from pycupel.messages.providers._tables import RESULT, item_type
 from pycupel.model import ContextBudget
 from pycupel.model.checks import checked_callable, checked_float, checked_iterable, find_name, wrong_type
@@ -200,6 +202,7 @@ class Session:
         # A shortened message is sent again and again, as a new object each time.
         self._held_texts: dict[str, frozenset[str]] = {}
         self._tokens = [view.tokens for view in self._prompts.views]
+        self._read: tuple[list[Any], list[MessageView]] = [], []
         self._made: dict[_Key, tuple[Any, int]] = {
             n: (message, tokens) for n, (message, tokens) in enumerate(zip(history.messages, self._tokens, strict=True))
         }
@@ -220,8 +223,7 @@ class Session:
                 continue
             # What a provider does on its side, it does not reject.
             is_on_its_side = isinstance(policy, str) and policy in PROVIDER_SIDE
-            findings = () if is_on_its_side else lint_messages(sent.messages, self._history.provider)
-            is_invalid = any(finding.severity == "error" for finding in findings)
+            is_invalid = not is_on_its_side and self._is_invalid(sent.messages)
             received = () if is_invalid else sent.messages
             yield PolicyReplay(
                 label,
@@ -235,6 +237,15 @@ class Session:
                 kept=len(needed) - len(self._lost(needed, received)),
                 sent=(SentCall(sent.tokens, sent.reused, sent.is_cut, is_invalid),),
             )
+
+    def _is_invalid(self, messages: Sequence[Any]) -> bool:
+        """Whether the provider would reject these messages. What the call before has sent was read then."""
+        known = len(self._read[0])
+        before, views = self._read if [*messages[:known]] == self._read[0] else ([], [])
+        views = [*views, *self._provider.read(messages, start=len(before))]
+        views = self._provider.settled(views) if before else views
+        self._read = [*messages], views
+        return any(finding.severity == "error" for finding in findings_in(self._provider, views))
 
     def _lost(self, needed: set[str], messages: Sequence[Any]) -> set[str]:
         lost = needed

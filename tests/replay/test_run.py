@@ -43,7 +43,7 @@ def chat(turns: int, size: int = 10) -> History:
 
 def test_what_was_sent_before_is_not_read_again() -> None:
     """It is linted as if it were."""
-    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+    call: dict[str, Any] = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "42"}]}
     ask: dict[str, Any] = {"role": "user", "content": "Go on."}
     session = Session(History((ask, call, result, ask), "anthropic"), 100, len)

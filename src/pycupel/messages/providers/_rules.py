@@ -220,15 +220,9 @@ def has_empty_text(content: Any) -> bool:
     """Whether a content is an empty text, or has one among its parts."""
     if not is_list(content):
         return not is_filled(content)
-    # Most parts have a text.
-    odd = [
-        part
-        for part in content
-        if part.__class__ is not dict or part.get("text").__class__ is not str or not part["text"]
-    ]
     return not content or any(
         not part if isinstance(part, str) else text_of(part, "type") in TEXTS and not is_filled(field(part, "text"))
-        for part in odd
+        for part in content
     )
 
 

@@ -264,8 +264,7 @@ def breakpoints(parts: Any) -> tuple[str, ...]:
     """Return a mark for each part that the prompt should be cached up to."""
     if parts.__class__ is str or not is_list(parts):
         return ()
-    marked = [part for part in parts if part.__class__ is not dict or _BREAKPOINT in part]
-    return (CACHED,) * sum([is_filled(field(part, _BREAKPOINT)) for part in marked])
+    return (CACHED,) * sum([is_filled(field(part, _BREAKPOINT)) for part in parts])
 
 
 def _result_marks(message: Any) -> Iterator[str]:

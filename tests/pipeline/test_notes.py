@@ -23,7 +23,7 @@ from pycupel import (
 )
 from pycupel.diagnostics import TraceEvent
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import Offer
+from pycupel.slicers._base import SliceOffer
 
 
 def item(content: str, tokens: int, hint: float, kind: str = "Message") -> ContextItem:
@@ -113,7 +113,7 @@ def test_a_custom_slicer_has_nothing_to_add() -> None:
 @pytest.mark.parametrize("target", [0, 50])
 def test_notes_for_nothing_are_nothing(target: int) -> None:
     quota = QuotaSlice([])
-    assert quota._notes(Offer([], [], ContextBudget(target))) == {}
+    assert quota._notes(SliceOffer([], [], ContextBudget(target))) == {}
     assert quota.slice([ScoredItem(item("a", 10, 0.9), 0.9)], ContextBudget(0)) == []
 
 

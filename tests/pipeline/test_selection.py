@@ -30,7 +30,7 @@ from pycupel import (
 )
 from pycupel.diagnostics import BudgetExceeded, Deduplicated, InclusionReason, NegativeTokens, PinnedOverride
 from pycupel.pipeline import Ranking, Selection
-from pycupel.slicers._base import IndexedSlicer, Offer
+from pycupel.slicers._base import IndexedSlicer, SliceOffer
 from tests.strategies import NOW
 
 
@@ -202,7 +202,7 @@ class Noting(KnapsackSlice):
 
     asked: ClassVar[list[str]]
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         self.asked.append("notes")
         return dict.fromkeys(range(len(offer.items)), "my own rule")
 

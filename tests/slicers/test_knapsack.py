@@ -10,7 +10,7 @@ import pytest
 
 from pycupel import ContextBudget, ContextItem, KnapsackSlice, Pipeline, PriorityScorer
 from pycupel.errors import CupelError, SlicerConfigError, TableTooLargeError
-from pycupel.slicers._base import Offer
+from pycupel.slicers._base import SliceOffer
 from pycupel.slicers.knapsack import ItemVersions, VersionSlice
 from tests.slicers.rows import Rows, scored, selected
 
@@ -209,8 +209,8 @@ def test_budget_simulation_is_supported() -> None:
 def test_without_a_budget_no_version_is_chosen() -> None:
     """Not even of what costs nothing, as with every other slicer."""
     free = [ContextItem("free", 0), ContextItem("dear", 5)]
-    assert list(VersionSlice({})._slice_indices(Offer(free, [0.9, 0.8], ContextBudget(0))).selected) == []
-    assert list(VersionSlice({})._slice_indices(Offer(free, [0.9, 0.8], ContextBudget(1))).selected) == [0]
+    assert list(VersionSlice({})._slice_indices(SliceOffer(free, [0.9, 0.8], ContextBudget(0))).selected) == []
+    assert list(VersionSlice({})._slice_indices(SliceOffer(free, [0.9, 0.8], ContextBudget(1))).selected) == [0]
 
 
 def test_versions_that_follow_the_scores_begin_with_what_is_required() -> None:
@@ -218,10 +218,10 @@ def test_versions_that_follow_the_scores_begin_with_what_is_required() -> None:
     known = {id(item): ItemVersions([ContextItem(f"short {item.content}", 3)], [0.5]) for item in items}
     slicer = VersionSlice(known, by_score=True)
     for required, shortened in (([], 1), ([1], 0)):
-        chosen = slicer.slice_required(Offer(items, [0.9, 0.1], ContextBudget(9)), required)
+        chosen = slicer.slice_required(SliceOffer(items, [0.9, 0.1], ContextBudget(9)), required)
         assert (list(chosen.selected), list(chosen.versions)) == ([0, 1], [shortened])
 
 
 def test_the_best_choice_of_versions_needs_no_note() -> None:
     items = [ContextItem("a", 6), ContextItem("b", 6)]
-    assert VersionSlice({})._slice_indices(Offer(items, [0.9, 0.8], ContextBudget(7))).notes == ()
+    assert VersionSlice({})._slice_indices(SliceOffer(items, [0.9, 0.8], ContextBudget(7))).notes == ()

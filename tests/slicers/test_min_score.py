@@ -21,7 +21,7 @@ from pycupel import (
 )
 from pycupel.diagnostics import CountCapExceeded, CountRequirementShortfall, ScoredTooLow
 from pycupel.slicers import MinScoreSlice
-from pycupel.slicers._base import Offer, exclusion_notes, quota_constraints_of
+from pycupel.slicers._base import SliceOffer, exclusion_notes, quota_constraints_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,9 +72,9 @@ def test_the_inner_slicer_has_its_say() -> None:
 def test_its_notes_are_the_inner_slicers() -> None:
     rows = scored(0.1, 0.9, 0.00001)
     items, scores = [pair.item for pair in rows], [pair.score for pair in rows]
-    notes = exclusion_notes(MinScoreSlice(KnapsackSlice(1), 0.000001), Offer(items, scores, BUDGET))
-    assert notes == exclusion_notes(KnapsackSlice(1), Offer(items, scores, BUDGET))
-    assert exclusion_notes(MinScoreSlice(KnapsackSlice(1), 0.5), Offer(items, scores, BUDGET)) == {}
+    notes = exclusion_notes(MinScoreSlice(KnapsackSlice(1), 0.000001), SliceOffer(items, scores, BUDGET))
+    assert notes == exclusion_notes(KnapsackSlice(1), SliceOffer(items, scores, BUDGET))
+    assert exclusion_notes(MinScoreSlice(KnapsackSlice(1), 0.5), SliceOffer(items, scores, BUDGET)) == {}
 
 
 def test_inside_a_quota_it_judges_one_kind_at_a_time() -> None:

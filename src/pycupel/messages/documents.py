@@ -21,7 +21,7 @@ from pycupel.scorers._base import bind_query, score_all, score_one
 from pycupel.slicers._base import (
     IndexedSlicer,
     IndexSlice,
-    Offer,
+    SliceOffer,
     exclusion_notes,
     quota_constraints_of,
     slice_by_index,
@@ -145,7 +145,7 @@ class DocumentsSlice(IndexedSlicer):
         self.units = units
         self.staying = staying
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         """Return the units that stay, and the documents that fit beside them."""
         items, scores, budget = offer
         order = descending(scores)
@@ -162,7 +162,7 @@ class DocumentsSlice(IndexedSlicer):
                 room -= items[i].tokens
         return outcome._replace(selected=sorted(selected))
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         """Return the notes of the inner slicer, or else why small old messages are not kept one by one."""
         inner = {} if self.inner is None else exclusion_notes(self.inner, offer)
         return {i: inner.get(i, _CUT_NOTE) for i in range(len(offer.items))}

@@ -28,7 +28,7 @@ from pycupel.kernels.order import descending, maker, records
 from pycupel.pipeline.place import truncate
 from pycupel.pipeline.slice import Sliced
 from pycupel.protocols import Slicer
-from pycupel.slicers._base import Offer, exclusion_notes, has_notes
+from pycupel.slicers._base import SliceOffer, exclusion_notes, has_notes
 from pycupel.text import number_text
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def slice_notes(selection: Selection, slicer: Slicer) -> list[str]:
     fitting = {i for i in out if ranking.items[i].tokens <= available and i not in sliced.cap_excluded}
     if not fitting:
         return [""] * len(out)
-    notes = exclusion_notes(slicer, Offer(ranking.items, ranking.scores, sliced.effective))
+    notes = exclusion_notes(slicer, SliceOffer(ranking.items, ranking.scores, sliced.effective))
     return [notes.get(i, "") if i in fitting else "" for i in out]
 
 

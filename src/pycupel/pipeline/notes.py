@@ -19,7 +19,7 @@ from pycupel.protocols import Scorer
 from pycupel.scorers import KindScorer, RecencyScorer, ReflexiveScorer, RelevanceScorer
 from pycupel.scorers._base import CONVERSATION, ScorerTraits, clamping_notes, fusing_notes, scorer_notes
 from pycupel.slicers import GreedySlice, KnapsackSlice, MinScoreSlice
-from pycupel.slicers._base import Offer, advice_of
+from pycupel.slicers._base import SliceOffer, advice_of
 from pycupel.text import number_text, shortened
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _slice_notes(selection: Selection, traits: ScorerTraits, left_out: Sequence[
     slicer: Any = strategies.slicer
     yield from sliced.notes
     if not strategies.has_custom_slicer:
-        yield from advice_of(slicer, Offer(ranking.items, ranking.scores, sliced.effective), sliced.is_selected)
+        yield from advice_of(slicer, SliceOffer(ranking.items, ranking.scores, sliced.effective), sliced.is_selected)
     if not left_out:
         return
     if not sliced.selected:

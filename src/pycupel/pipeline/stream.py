@@ -81,7 +81,6 @@ class Stream:
         self._policy = policy
         self._budget = budget
         self._run = run
-        self._scorer = run.strategies.scorer
         self._slicer: Any = run.strategies.slicer
         self._recording = run.recorded
         self._pinned: list[ContextItem] = []
@@ -170,9 +169,9 @@ class Stream:
     def _score(self, scoreable: tuple[ContextItem, ...]) -> list[float]:
         columns = self._run.columns
         if columns is None:
-            return score_items(scoreable, self._scorer)
+            return score_items(scoreable, self._run.strategies.scorer)
         found: dict[int, list[float]] = {}
-        scores = score_items(scoreable, self._scorer, found)
+        scores = score_items(scoreable, self._run.strategies.scorer, found)
         # The scores of a batch follow those of the batches before it.
         for key, column in found.items():
             columns.setdefault(key, []).extend(column)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NO_VERSIONS: Mapping[int, ContextItem] = FrozenDict()
 
 
-class Offer(NamedTuple):
+class SliceOffer(NamedTuple):
     """What a slicer selects from."""
 
     items: Sequence[ContextItem]
@@ -35,7 +35,7 @@ class Offer(NamedTuple):
     budget: ContextBudget
 
 
-make_offer = maker(Offer)
+make_offer = maker(SliceOffer)
 
 
 class IndexSlice(NamedTuple):
@@ -97,7 +97,7 @@ class IndexedSlicer(ABC):
         if not isinstance(cast(Any, budget), ContextBudget):
             raise wrong_type("budget", "a ContextBudget", budget)
         items, scores = split_scored(scored_items)
-        outcome = self._slice_indices(Offer(items, scores, budget))
+        outcome = self._slice_indices(SliceOffer(items, scores, budget))
         return SliceOutcome(
             [items[i] for i in outcome.selected],
             outcome.shortfalls,
@@ -105,15 +105,15 @@ class IndexedSlicer(ABC):
         )
 
     @abstractmethod
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         """Return the selection as indices of the items."""
 
-    def _notes(self, offer: Offer) -> dict[int, str]:  # noqa: ARG002 - most slicers have nothing to say
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:  # noqa: ARG002 - most slicers have nothing to say
         """Return why items may be left out although there is room, by index. Called only for a report."""
         # ER-05: the reason alone would mislead.
         return {}
 
-    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:  # noqa: ARG002 - as above
+    def _advice(self, offer: SliceOffer, is_selected: Sequence[int]) -> Iterable[str]:  # noqa: ARG002 - as above
         """Return advisory notes about a selection. `is_selected` has a 1 for each item in it."""
         return ()
 
@@ -158,7 +158,7 @@ class InnerOffer(NamedTuple):
 
     inner: Slicer
     indices: Sequence[int]
-    offer: Offer
+    offer: SliceOffer
 
     def slice(self) -> IndexSlice:
         """Let the inner slicer select.
@@ -199,11 +199,11 @@ class DelegatingSlicer(IndexedSlicer):
         return ()
 
     def _offer(
-        self, indices: Sequence[int], offer: Offer, budget: ContextBudget, engine: Slicer | None = None
+        self, indices: Sequence[int], offer: SliceOffer, budget: ContextBudget, engine: Slicer | None = None
     ) -> InnerOffer:
-        """Offer some of the items to the engine, or to the one given."""
+        """SliceOffer some of the items to the engine, or to the one given."""
         items, scores, _ = offer
-        part = Offer([items[i] for i in indices], [scores[i] for i in indices], budget)
+        part = SliceOffer([items[i] for i in indices], [scores[i] for i in indices], budget)
         return InnerOffer(self.engine if engine is None else engine, indices, part)
 
     def _judge_absent(self, present: Container[str | None]) -> tuple[CountRequirementShortfall, ...]:
@@ -215,12 +215,12 @@ def has_notes(slicer: Slicer) -> bool:
     return isinstance(slicer, IndexedSlicer) and slicer.__class__._notes is not IndexedSlicer._notes
 
 
-def exclusion_notes(slicer: Slicer, offer: Offer) -> dict[int, str]:
+def exclusion_notes(slicer: Slicer, offer: SliceOffer) -> dict[int, str]:
     """Return why a slicer may leave out items although there is room, by index; empty for a custom slicer."""
     return slicer._notes(offer) if isinstance(slicer, IndexedSlicer) else {}
 
 
-def advice_of(slicer: Slicer, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:
+def advice_of(slicer: Slicer, offer: SliceOffer, is_selected: Sequence[int]) -> Iterable[str]:
     """Return advisory notes about a selection; none for a custom slicer."""
     return slicer._advice(offer, is_selected) if isinstance(slicer, IndexedSlicer) else ()
 

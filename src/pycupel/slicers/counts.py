@@ -29,7 +29,7 @@ from pycupel.slicers._base import (
     IndexedSlicer,
     IndexSlice,
     InnerOffer,
-    Offer,
+    SliceOffer,
     quota_constraints_of,
     restricted,
 )
@@ -80,7 +80,7 @@ class CountingSlicer(DelegatingSlicer):
             QuotaConstraint(entry.kind, mode, entry.require_count, entry.cap_count, self.by) for entry in self.entries
         ]
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             unmet = tuple(self._shortfall(entry, 0) for entry in self._requirements().values())
@@ -103,8 +103,8 @@ class CountingSlicer(DelegatingSlicer):
             outcome = self._refilled(outcome, offer, counts)
         return outcome._replace(notes=inner.notes)
 
-    def _refilled(self, outcome: IndexSlice, offer: Offer, counts: dict[GroupKey, int]) -> IndexSlice:
-        """Offer what caps left free to the groups that have not reached theirs, as long as caps remove something.
+    def _refilled(self, outcome: IndexSlice, offer: SliceOffer, counts: dict[GroupKey, int]) -> IndexSlice:
+        """SliceOffer what caps left free to the groups that have not reached theirs, as long as caps remove something.
 
         The specification leaves it empty, for kinds. If the inner slicer has quotas, only it knows what they leave.
         """
@@ -128,10 +128,10 @@ class CountingSlicer(DelegatingSlicer):
                 break
         return outcome
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         return self._offer_rest(self._commit(offer).selected, offer).notes()
 
-    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
+    def _advice(self, offer: SliceOffer, is_selected: Sequence[int]) -> Iterator[str]:
         """Return the notes of the inner slicer about the items that the requirements left to it."""
         keys = keys_of(offer.items, self.by)
         if self.entries:
@@ -149,8 +149,8 @@ class CountingSlicer(DelegatingSlicer):
         absent = [entry for key, entry in self._requirements().items() if key not in present]
         return (*(self._scarce(entry, 0) for entry in absent), *DelegatingSlicer._judge_absent(self, present))
 
-    def _offer_rest(self, committed: Sequence[int], offer: Offer) -> InnerOffer:
-        """Offer what the requirements leave: the other items, and the rest of the budget."""
+    def _offer_rest(self, committed: Sequence[int], offer: SliceOffer) -> InnerOffer:
+        """SliceOffer what the requirements leave: the other items, and the rest of the budget."""
         items, _, budget = offer
         taken = set(committed)
         left = max(0, budget.target_tokens - sum(items[i].tokens for i in taken))
@@ -160,7 +160,7 @@ class CountingSlicer(DelegatingSlicer):
     def _requirements(self) -> dict[GroupKey, CountQuotaEntry]:
         return {key: entry for key, entry in self._entries.by_key.items() if entry.require_count > 0}
 
-    def _commit(self, offer: Offer) -> _Committed:
+    def _commit(self, offer: SliceOffer) -> _Committed:
         """Take the best candidates of each entry, in order."""
         committed = _Committed([], {}, [])
         requirements = self._requirements()

@@ -17,7 +17,7 @@ from pycupel.slicers._base import (
     IndexedSlicer,
     IndexSlice,
     InnerOffer,
-    Offer,
+    SliceOffer,
     index_slice,
     restricted,
 )
@@ -41,7 +41,7 @@ class GreedySlice(IndexedSlicer):
 
     __repr__ = brief_repr
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
@@ -80,7 +80,7 @@ class MinScoreSlice(DelegatingSlicer):
         """Whether the inner slicer allows the search for a minimum budget."""
         return bool(getattr(self.inner, "supports_min_budget", True))
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         outcome = self._kept(offer).slice()
         low = [
             (i, ScoredTooLow(score, self.min_score))
@@ -89,16 +89,16 @@ class MinScoreSlice(DelegatingSlicer):
         ]
         return outcome._replace(cap_excluded=(*outcome.cap_excluded, *low))
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         return self._kept(offer).notes()
 
-    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterable[str]:
+    def _advice(self, offer: SliceOffer, is_selected: Sequence[int]) -> Iterable[str]:
         return self._kept(offer).advice(is_selected)
 
     def _for_group(self, key: str | None) -> IndexedSlicer:
         return replace(self, inner=restricted(self.inner, key)) if type(self) is MinScoreSlice else self
 
-    def _kept(self, offer: Offer) -> InnerOffer:
+    def _kept(self, offer: SliceOffer) -> InnerOffer:
         kept = [i for i, score in enumerate(offer.scores) if score >= self.min_score]
         return self._offer(kept, offer, offer.budget)
 
@@ -129,7 +129,7 @@ class StreamSlice(IndexedSlicer):
 
     __repr__ = record_repr
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
@@ -151,7 +151,7 @@ class StreamSlice(IndexedSlicer):
                 break
         return IndexSlice(selected)
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         """Note items without tokens, which are left out only if the stream ended before them."""
         if self.replace or offer.budget.target_tokens <= 0:
             return {}

@@ -13,7 +13,7 @@ from pycupel.kernels.order import descending, fill
 from pycupel.kernels.versions import choose_in_order, choose_versions
 from pycupel.model import ContextItem
 from pycupel.model.checks import BOOLEAN, POSITIVE, or_none
-from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, Offer, index_slice
+from pycupel.slicers._base import NO_VERSIONS, IndexedSlicer, IndexSlice, SliceOffer, index_slice
 from pycupel.text import number_text
 from pycupel.values import record_repr, sealed
 
@@ -55,7 +55,7 @@ class KnapsackSlice(IndexedSlicer):
 
     __repr__ = record_repr
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         items, scores, budget = offer
         if not items or budget.target_tokens <= 0:
             return IndexSlice([])
@@ -77,7 +77,7 @@ class KnapsackSlice(IndexedSlicer):
             selected = selected + fill((i for i in candidates if i not in taken), tokens, remaining)
         return index_slice((selected, (), (), NO_VERSIONS, ()))
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         """Note scores that round to zero, and tokens that are rounded up."""
         worthless = f"a score below {1 / _UNITS:g} is worth nothing to a knapsack"
         rounded = f"tokens are rounded up to buckets of {number_text(self.bucket_size)}"
@@ -87,7 +87,7 @@ class KnapsackSlice(IndexedSlicer):
             if value == 0 or (self.bucket_size > 1 and offer.items[i].tokens > 0)
         }
 
-    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
+    def _advice(self, offer: SliceOffer, is_selected: Sequence[int]) -> Iterator[str]:
         """Note why nothing was selected, although something fits."""
         target = offer.budget.target_tokens
         fitting = [i for i, item in enumerate(offer.items) if 0 < item.tokens <= target]
@@ -165,10 +165,10 @@ class VersionSlice(IndexedSlicer):
         self.by_id = by_id
         self.by_score = by_score
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         return self.slice_required(offer, ()) if offer.items and offer.budget.target_tokens > 0 else IndexSlice([])
 
-    def slice_required(self, offer: Offer, required: Sequence[int]) -> IndexSlice:
+    def slice_required(self, offer: SliceOffer, required: Sequence[int]) -> IndexSlice:
         """Return the selection, with versions of the required items, even if they do not fit."""
         items, scores, capacity = offer.items, offer.scores, offer.budget.target_tokens
         if sum([item.tokens for item in items]) <= capacity:

@@ -15,7 +15,7 @@ from pycupel.model.budget import percent_of
 from pycupel.model.checks import BOOLEAN, checked_iterable, duplicate_kind, rule, wrong_type
 from pycupel.model.quota import By, checked_quota_by, group_label, grouping, grouping_name, groups_notes, noun_of
 from pycupel.protocols import Slicer, checked_slicer
-from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, InnerOffer, Offer, restricted
+from pycupel.slicers._base import DelegatingSlicer, IndexedSlicer, IndexSlice, InnerOffer, SliceOffer, restricted
 from pycupel.slicers.greedy import GreedySlice
 from pycupel.text import number_text, one_line, quantity, shortened
 from pycupel.values import brief_repr, hold, sealed
@@ -202,7 +202,7 @@ class QuotaSlice(DelegatingSlicer):
         mode = QuotaConstraintMode.PERCENTAGE
         return [QuotaConstraint(entry.kind, mode, entry.require, entry.cap, self.by) for entry in self.entries]
 
-    def _slice_indices(self, offer: Offer, /) -> IndexSlice:
+    def _slice_indices(self, offer: SliceOffer, /) -> IndexSlice:
         items, _, budget = offer
         if not items or budget.target_tokens <= 0:
             return self._offer((), offer, budget).slice()
@@ -217,7 +217,7 @@ class QuotaSlice(DelegatingSlicer):
             tuple(dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)),
         )
 
-    def _outcomes(self, shares: Mapping[GroupKey, _Share], offer: Offer) -> dict[GroupKey, IndexSlice]:
+    def _outcomes(self, shares: Mapping[GroupKey, _Share], offer: SliceOffer) -> dict[GroupKey, IndexSlice]:
         """Select within each share, and offer what it leaves to the others if that is asked for."""
         items, _, budget = offer
         outcomes = {key: self._offer_share(key, share, offer).slice() for key, share in shares.items()}
@@ -257,12 +257,12 @@ class QuotaSlice(DelegatingSlicer):
             shares[key] = _Share(members, min(require.get(key, 0) + proportional, limit), limit)
         return shares
 
-    def _offer_share(self, key: GroupKey, share: _Share, offer: Offer) -> InnerOffer:
+    def _offer_share(self, key: GroupKey, share: _Share, offer: SliceOffer) -> InnerOffer:
         tokens = max(0, share.tokens)
         budget = ContextBudget(max(share.cap, tokens), tokens)
         return self._offer(share.members, offer, budget, restricted(self.inner, key))
 
-    def _notes(self, offer: Offer) -> dict[int, str]:
+    def _notes(self, offer: SliceOffer) -> dict[int, str]:
         """Note the share of the item's kind, and add the notes of the inner slicer."""
         items, _, budget = offer
         if not items or budget.target_tokens <= 0:
@@ -291,7 +291,7 @@ class QuotaSlice(DelegatingSlicer):
                 notes[i] = f"{text}; {inner[i]}" if i in inner else text
         return notes
 
-    def _advice(self, offer: Offer, is_selected: Sequence[int]) -> Iterator[str]:
+    def _advice(self, offer: SliceOffer, is_selected: Sequence[int]) -> Iterator[str]:
         """Note shares that are too small, required kinds without candidates, and fractions used as percentages."""
         items, _, budget = offer
         small = [(entry, each) for entry in self.entries for each in (entry.require, entry.cap) if 0.0 < each <= 1.0]

@@ -497,6 +497,17 @@ def test_shares_that_starve() -> None:
     assert note.startswith("300 of 300 tokens stay unused, although 1 excluded item would fit: the share of kind 'Mess")
 
 
+def test_of_shares_that_starve_equally_the_one_with_the_best_item_is_named() -> None:
+    offered = [
+        item("too long", 300, 0.9, kind="Document"),
+        item("good", 20, 0.8, kind="Memory"),
+        item("fair", 20, 0.7, kind="Document"),
+        item("far too long", 10_000, 0.6),
+    ]
+    [note] = notes(offered, 100, HINTS, QuotaSlice([QuotaEntry("Memory", cap=30)]))
+    assert "2 excluded items would fit: the share of kind 'Memory' was 0 tokens" in note
+
+
 def test_counts_pass_on_what_the_slicer_inside_has_to_say() -> None:
     def counted(cap_count: int) -> list[str]:
         counts = [CountQuotaEntry("Message", require_count=1, cap_count=cap_count)]

@@ -319,15 +319,16 @@ class QuotaSlice(DelegatingSlicer):
     def _unused(self, items: Sequence[ContextItem], target: int, is_selected: Sequence[int]) -> Iterator[str]:
         """Note unused tokens, if an excluded item would fit and its cap allows it."""
         rest = target - sum([item.tokens for item in compress(items, is_selected)])
-        starved: dict[GroupKey, list[ContextItem]] = {}
+        starved: dict[GroupKey, list[int]] = {}
         shares = self._distribute(items, target)
         for key, share in shares.items():
             room = min(rest, share.cap - sum([items[i].tokens for i in share.members if is_selected[i]]))
-            starved[key] = [items[i] for i in share.members if 0 < items[i].tokens <= room and not is_selected[i]]
-        most = max(starved, key=lambda key: len(starved[key]))
+            starved[key] = [i for i in share.members if 0 < items[i].tokens <= room and not is_selected[i]]
+        # Of equal numbers, the group with the best of them.
+        most = min(starved, key=lambda key: (-len(starved[key]), starved[key]))
         if starved[most]:
             excluded = quantity(sum(map(len, starved.values())), "excluded item")
-            kind = shortened(group_label(self.by, starved[most][0], most))
+            kind = shortened(group_label(self.by, items[starved[most][0]], most))
             yield (
                 f"{number_text(rest)} of {number_text(target)} tokens stay unused, although {excluded} would fit: "
                 f"the share of {noun_of(self.by)} {kind} was {number_text(shares[most].tokens)} tokens; "

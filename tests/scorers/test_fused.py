@@ -60,9 +60,12 @@ def test_one_scale_and_one_group_are_scaled_as_before(items: list[ContextItem]) 
 
 
 def test_cosines_are_of_one_scale_and_are_not_even_grouped() -> None:
-    items = from_each((0.9, -0.4), (0.1, 1.0))
-    assert AUTO.score_all(items) == ReflexiveScorer("auto", by=None).score_all(items)
+    items = from_each((-1.0, 0.4, 0.9), (0.1, 0.5, 1.0))
+    without = ReflexiveScorer("auto", by=None)
+    assert AUTO.score_all(items) == without.score_all(items)
     assert [AUTO.score(item, items) for item in items] == AUTO.score_all(items)
+    logits = from_each((-1.5, 0.4, 0.9), (0.1, 0.5, 1.0))
+    assert AUTO.score_all(logits) != without.score_all(logits)
 
 
 def test_groups_can_be_turned_off() -> None:

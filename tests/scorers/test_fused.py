@@ -205,7 +205,7 @@ def test_a_key_that_no_item_has_is_noted() -> None:
     [note] = Pipeline(FusedScorer("metadata:retreiver")).dry_run(items, 100).notes
     assert note == (
         "no candidate has a value for 'metadata:retreiver', so FusedScorer takes them all for one group, (none); "
-        "correct by; did you mean 'retriever'?"
+        "correct the option by; did you mean 'retriever'?"
     )
     assert Pipeline(FusedScorer()).dry_run(items, 100).notes == ()
     assert Pipeline(FusedScorer("metadata:x")).dry_run([], 100).notes == ()

@@ -194,7 +194,7 @@ def test_a_key_that_no_item_has_is_noted() -> None:
         [note] = Pipeline(ReflexiveScorer(), slicer).dry_run(PAGES, 100).notes
         assert note == (
             f"no candidate has a value for 'metadata:flie', so {name} takes them all for one group, (none); "
-            "correct by; did you mean 'file'?"
+            "correct the option by; did you mean 'file'?"
         )
 
     def nothing(item: ContextItem) -> None:

@@ -86,7 +86,7 @@ def groups_notes(strategy: Any, items: Sequence[ContextItem]) -> tuple[str, ...]
     keys = sorted({key for item in items for key in item.metadata})
     note = (
         f"no candidate has a value for {shortened(by)}, so {type(strategy).__name__} takes them all for one group, "
-        f"{NONE}; correct by{suggestion(by.removeprefix(_METADATA), keys)}"
+        f"{NONE}; correct the option by{suggestion(by.removeprefix(_METADATA), keys)}"
     )
     return (note,)
 

@@ -19,6 +19,7 @@ from pycupel import (
     KnapsackSlice,
     Pipeline,
     PriorityScorer,
+    QuotaEntry,
     QuotaSlice,
     ReflexiveScorer,
     ScaledScorer,
@@ -469,3 +470,12 @@ def test_scores_of_documents_beside_a_history_name_a_public_scorer() -> None:
     assert names == {"CompositeScorer"}
     assert '"CompositeScorer"' in report.to_html()
     assert "_DocumentsByQuery" not in report.to_html()
+
+
+def test_the_slicer_has_its_say_about_an_item_that_would_have_fitted() -> None:
+    """It is in no document."""
+    report = Pipeline(ReflexiveScorer(), QuotaSlice([QuotaEntry("Message", cap=50)])).dry_run([BEST, COPY], 30)
+    explanation = report.why(COPY)
+    assert explanation.note == "50% of the 30 tokens left by pinned items is 15; Message has 0"
+    assert explanation.note in " ".join(str(explanation).split())
+    assert loads(SelectionReport, dumps(report)).why(COPY).note == ""

@@ -140,6 +140,11 @@ def test_the_nearest_known_name_is_told(name: str, nearest: str) -> None:
     assert f"; the nearest known one is {nearest}" in found.message
 
 
+def test_a_type_of_another_provider_is_not_its_own_nearest() -> None:
+    [found] = lint_messages([question(), {"type": "tool_use", "id": "a"}], provider="responses")
+    assert found.message == "the type 'tool_use' is unknown; other providers, or other places of a message, have it"
+
+
 def test_it_joins_the_unit_before_it() -> None:
     assert members([system(), ROBOT, question(), DREAM, answer(), ROBOT, ROBOT]) == [(0, 1), (2, 3), (4, 5, 6)]
 

@@ -74,15 +74,17 @@ def _of_unknown_types(views: Sequence[MessageView]) -> Iterator[tuple[int, str, 
         if UNKNOWN in view.marks:
             # None is left if it was in a result that has been shortened.
             for part in [part for part in view.parts if part.kind == UNKNOWN][:1]:
-                yield view.message_index, part.arguments, quoted(part.tool), quoted(_nearest(part.tool, part.arguments))
+                yield view.message_index, part.arguments, quoted(part.tool), _nearest(part.tool, part.arguments)
 
 
 def _nearest(name: str, what: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only names that are newer than these tables need it
 
     known = {"role": ROLES, "field": known_fields()}.get(what) or {*PART_TYPES, *ITEM_TYPES, *STEP_TYPES}
+    if name in known:
+        return "other providers, or other places of a message, have it"
     # The names of types are short; a long one takes time that grows with its length.
-    return get_close_matches(name[:64], sorted(known), n=1, cutoff=0.0)[0]
+    return f"the nearest known one is {quoted(get_close_matches(name[:64], sorted(known), n=1, cutoff=0.0)[0])}"
 
 
 # A warning, because providers have new types before this library has them.
@@ -90,7 +92,7 @@ UNKNOWN_TYPE = Rule(
     "unknown-type",
     WARNING,
     "types of parts and items, and roles, are known",
-    "the {} {} is unknown; the nearest known one is {}",
+    "the {} {} is unknown; {}",
     "It is kept as it is, and counted as its JSON; correct the name if it is misspelt.",
     _of_unknown_types,
 )

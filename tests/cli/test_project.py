@@ -59,7 +59,7 @@ def test_limits_that_do_not_hold(project: Path, call: Call) -> None:
         "what": "tokens",
         "value": 99,
         "limit": 5,
-        "is_least": False,
+        "isLeast": False,
         "holds": False,
     }
 

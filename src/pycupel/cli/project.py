@@ -26,6 +26,7 @@ from pycupel.cli.inputs import errors_about
 from pycupel.cli.output import Screen, visible
 from pycupel.cli.parsers import Parser, Verb, add_shared, history_policy_of
 from pycupel.codecs.json_values import MAX_LINE, limited_lines
+from pycupel.codecs.records import camel
 from pycupel.errors import CupelError
 from pycupel.model.checks import suggestion
 from pycupel.render._layout import ALARM, Row, Span, plural
@@ -73,7 +74,9 @@ def _check(options: Any, screen: Screen) -> int:
     if not limits:
         raise InputError(f"pyproject.toml has no limits: {_TABLE} needs `files` or `sessions`")
     if options.json:
-        screen.json([{**limit._asdict(), "holds": limit.holds} for limit in limits])
+        screen.json(
+            [{camel(key): value for key, value in limit._asdict().items()} | {"holds": limit.holds} for limit in limits]
+        )
     else:
         rows = [
             Row([

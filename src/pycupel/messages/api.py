@@ -85,25 +85,7 @@ def select_messages(
 ) -> ExplainedSelection[M]: ...
 @overload
 def select_messages(
-    messages: Iterable[M],
-    budget: BudgetLike,
-    *,
-    provider: ProviderName = "auto",
-    model: str | None = None,
-    policy: Policy | PresetName = "chat",
-    query: str | None = None,
-    unit: UnitName = "auto",
-    counter: CounterLike = "auto",
-    pin: Pin | None = None,
-    previous: MessageSelection | None = None,
-    documents: Iterable[Any] | None = None,
-    system: Any = None,
-    tools: Iterable[Any] | None = None,
-    stable: bool = True,
-    shorten: Literal["results", "none"] | Shortener | Shorten | None = UNSET,
-    summarize: Summarizer | Summarize | None = None,
-    too_large: TooLarge = "results",
-    explain: bool = False,
+    messages: Iterable[M], budget: BudgetLike, **options: Unpack[_AllOptions]
 ) -> MessageSelection[M]: ...
 def select_messages(
     messages: Iterable[M],

@@ -84,6 +84,10 @@ def test_what_is_wrong_in_a_log_is_shown(call: Call) -> None:
     out = call("context", "-", "-b", "50", text=json.dumps({"messages": [*messages, messages[0]]})).out
     assert "LINT: 1 finding" in out
     assert "orphan-tool-result" in out
+    orphans = [{**messages[1], "tool_call_id": str(n)} for n in range(8)]
+    out = call("context", "-", text=json.dumps({"messages": [messages[0], *orphans, messages[0]]})).out
+    assert "LINT: 8 findings" in out
+    assert (out.count("orphan-tool-result"), out.count("    ... and 3 more\n")) == (5, 1)
 
 
 def test_many_tools_are_summed_up_and_arguments_shown(call: Call) -> None:

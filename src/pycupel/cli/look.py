@@ -49,6 +49,7 @@ from pycupel.render._layout import (
     bar,
     count,
     listed,
+    not_shown,
     paragraph,
     plural,
     share,
@@ -307,9 +308,7 @@ def _usage_lines(
         _row(each.tokens, share(each.tokens, usage.total), each.parts, text=what)
         for what, each in redundant_parts(usage).items()
     ]
-    lint = [
-        _row(each.index, Span(each.severity, ALARM), each.rule, text=each.message) for each in findings[:_MAX_FINDINGS]
-    ]
+    lint = [_row(each.index, Span(each.severity, ALARM), each.rule, text=each.message) for each in findings]
     return [
         *_headline(path, log, usage, screen),
         *_gauge_lines(gauge, screen),
@@ -321,6 +320,7 @@ def _usage_lines(
             ">message < <rule",
             lint,
             screen,
+            limit=_MAX_FINDINGS,
         ),
         *_growth_lines(usage, screen),
         *_miss_lines(usage, screen),
@@ -348,13 +348,15 @@ def _gauge_lines(gauge: Gauge | None, screen: Screen) -> list[Line]:
     return [[Span(heading, HEADING)], drawn, *paragraph(legend, screen.width, indent="  "), []]
 
 
-def _section(heading: str, columns: str, rows: Sequence[Row], screen: Screen, *, text: str = "what") -> list[Line]:
+def _section(
+    heading: str, columns: str, rows: Sequence[Row], screen: Screen, *, text: str = "what", limit: int | None = None
+) -> list[Line]:
     """Lay out a table below its heading; without rows, the heading says it all."""
     title = paragraph(heading, screen.width, code=HEADING)
     if not rows:
         return [*title, []]
-    table = Table(columns.split(" "), rows, screen.width)
-    return [*title, *table.titles(text), *table.lines(rows), []]
+    table = Table(columns.split(" "), rows[:limit], screen.width)
+    return [*title, *table.titles(text), *table.lines(rows[:limit]), *not_shown(rows, limit), []]
 
 
 def _row(*cells: int | str | Span, text: str = "") -> Row:
@@ -415,10 +417,10 @@ def _miss_lines(usage: ContextUsage, screen: Screen) -> list[Line]:
     misses = cache_misses(usage)
     rows = [
         _row(each.call, each.tokens, each.cost, Span(basis_of(each), QUIET), each.cause)
-        for each in sorted(misses, key=lambda each: -each.tokens)[:_MAX_FINDINGS]
+        for each in sorted(misses, key=lambda each: -each.tokens)
     ]
     title = miss_heading(misses).replace("The prompt cache", "THE PROMPT CACHE", 1)
-    return _section(title, ">call >tokens >cost < <cause", rows, screen, text="") if rows else []
+    return _section(title, ">call >tokens >cost < <cause", rows, screen, text="", limit=_MAX_FINDINGS) if rows else []
 
 
 def _money_lines(usage: ContextUsage, money: Money | None, screen: Screen) -> list[Line]:

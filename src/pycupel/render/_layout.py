@@ -160,6 +160,12 @@ def paragraph(text: str, width: int, *, code: str = "", indent: str = "") -> lis
     return [[Span(line.replace(_GLUE, " ").replace(_FILLER, ""), code)] for line in lines]
 
 
+def not_shown(rows: Sequence[object], limit: int | None) -> list[Line]:
+    """Say `... and 7 more`, if rows are not shown."""
+    hidden = 0 if limit is None else len(rows) - limit
+    return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []
+
+
 def listed(parts: Iterable[str]) -> str:
     """Join parts of a paragraph by commas, so that no part is broken across lines."""
     return ", ".join(part.replace(" ", _GLUE) for part in parts)

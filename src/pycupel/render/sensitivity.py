@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from pycupel.analytics.measures import ItemStatus, PolicySensitivityReport
 from pycupel.diagnostics import Deduplicated, SelectionReport
 from pycupel.model.checks import wrong_type
-from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, plural, share
+from pycupel.render._layout import HEADING, QUIET, Line, Row, Span, Table, clipped, not_shown, plural, share
 from pycupel.render.text import Page, cause_of
 
 # The width of tokens and contents beside the variants. In less than 24 characters, contents are hard to recognise.
@@ -88,7 +88,12 @@ def _differences(report: PolicySensitivityReport, grid: _Grid, page: Page) -> li
         for diff, verdicts in zip(report.diffs, grid.verdicts, strict=False)
     ]
     table = Table((">tokens", *(f"<{name}" for name in grid.names)), rows, page.width)
-    lines = [*page.heading("DIFFERENCES"), *table.titles("content"), *table.lines(rows), *page.rest(report.diffs)]
+    lines = [
+        *page.heading("DIFFERENCES"),
+        *table.titles("content"),
+        *table.lines(rows),
+        *not_shown(report.diffs, page.limit),
+    ]
     reasons = {verdict.word: verdict.reason for row in grid.verdicts for verdict in row if verdict.reason}
     legend = [Row((word,), reason) for word, reason in reasons.items() if reason != word.text]
     return [*lines, [], *Table(("<",), legend, page.width).lines(legend)] if legend else lines

@@ -48,6 +48,7 @@ from pycupel.render._layout import (
     finish,
     listed,
     milliseconds,
+    not_shown,
     number,
     paragraph,
     plural,
@@ -107,12 +108,7 @@ class Page:
         """Show the rows up to the limit, and always the `last` ones."""
         shown = rows[: self.limit]
         table = Table(columns, [*shown, *last], self.width)
-        return [*table.titles(text), *table.lines(shown), *self.rest(rows), *table.lines(last)]
-
-    def rest(self, rows: Sequence[object]) -> list[Line]:
-        """Say `... and 7 more`, if rows are not shown."""
-        hidden = 0 if self.limit is None else len(rows) - self.limit
-        return [[Span(f"    ... and {count(hidden)} more", QUIET)]] if hidden > 0 else []
+        return [*table.titles(text), *table.lines(shown), *not_shown(rows, self.limit), *table.lines(last)]
 
 
 # Say in words and numbers why an item was left out.
@@ -401,7 +397,7 @@ def _left_out(report: SelectionReport, page: Page) -> list[Line]:
     for (title, rest), rows in groups.items():
         shared = f"; {rest}" if rest else ""
         lines += [[], *paragraph(f"{title}: {plural(len(rows), 'item')}{shared}", page.width, indent="  ")]
-        lines += [*table.lines(rows[: page.limit]), *page.rest(rows)]
+        lines += [*table.lines(rows[: page.limit]), *not_shown(rows, page.limit)]
     return lines
 
 

@@ -167,6 +167,8 @@ def test_interactions() -> None:
         ("user_input", [6]),
         ("model_output", [7]),
     ]
+    assert written[0].shape == {"type": "user_input", "content": USER.blocks}
+    assert written[6].shape == {"type": "model_output", "content": ANSWER.blocks}
     assert [unit.indices for unit in units_of([each.shape for each in written], "interactions")][:3] == [
         (0,),
         (1, 2, 3, 4, 5),

@@ -68,7 +68,7 @@ def _registered() -> Iterator[None]:
 # --- policies with all values that a document can hold
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-KINDS = TEXTS.filter(lambda name: name.strip() != "")
+KINDS = TEXTS.filter(lambda name: name.strip() != "") | st.just("(each)")
 SHARES = st.floats(0, 1)
 PERCENTS = st.floats(0, 100)
 WEIGHTS = st.floats(0, 1e300)
@@ -116,13 +116,22 @@ def wrappers(inner: st.SearchStrategy[Scorer]) -> st.SearchStrategy[Scorer]:
 KNAPSACKS = st.builds(
     KnapsackSlice, SIZES | st.just(100), st.none() | SIZES | st.just(50_000_000), SIZES, st.booleans()
 )
+
+
+def required(kind: str, pair: tuple[Any, Any]) -> Any:
+    """Return the lower number; nothing can be required of each value."""
+    return 0 if folded(kind) == "(each)" else min(pair)
+
+
 COUNT_ENTRIES = by_kind(st.tuples(COUNTS, COUNTS)).map(
-    lambda chosen: [CountQuotaEntry(kind, cap_count=max(pair), require_count=min(pair)) for kind, pair in chosen]
+    lambda chosen: [
+        CountQuotaEntry(kind, cap_count=max(pair), require_count=required(kind, pair)) for kind, pair in chosen
+    ]
 )
 
 
 def quota_entries(chosen: list[tuple[str, tuple[float, float]]]) -> list[QuotaEntry]:
-    return [QuotaEntry(kind, min(pair) / 3, max(pair)) for kind, pair in chosen]
+    return [QuotaEntry(kind, required(kind, pair) / 3, max(pair)) for kind, pair in chosen]
 
 
 def nesting_slicers(inner: st.SearchStrategy[Slicer]) -> st.SearchStrategy[Slicer]:

@@ -445,6 +445,8 @@ def test_a_policy_still_decides_what_is_worth_keeping() -> None:
     capped = select(messages, 4_000, "openai", shorten="results", policy=Policy(RecencyScorer(), slicer))
     free = select(messages, 4_000, "openai", shorten="results", policy=Policy(RecencyScorer()))
     assert 0 < len(capped.messages) < len(free.messages)
+    uncapped = select(messages, 4_000, "openai", shorten="results", policy=Policy(RecencyScorer(), QuotaSlice([])))
+    assert uncapped.messages == free.messages
 
 
 def test_the_start_stays_the_same_until_something_becomes_shorter() -> None:

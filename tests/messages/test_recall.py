@@ -147,6 +147,7 @@ LONG = [*history("openai", 0), *exchange("openai", 0, "".join(f"line {n} of Many
     ("asked", "text"),
     [
         ({"lines": "2-3"}, "line 2 of Many\nline 3 of Many"),
+        ({"lines": "1-2"}, "line 1 of Many\nline 2 of Many"),
         ({"lines": " 7 "}, "line 7 of Many"),
         ({"lines": "900 - 2000"}, "line 900 of Many"),
         ({"lines": "899-"}, "line 899 of Many\nline 900 of Many"),

@@ -75,6 +75,11 @@ def test_a_kind_cannot_be_first_and_last() -> None:
     assert caught.value.argument == "last"
 
 
+def test_one_end_may_be_a_function_and_the_other_kinds() -> None:
+    placer = FramedPlacer(first=lambda item: item.content == "late", last=["SystemPrompt"])
+    assert placed(placer, SYSTEM, LATE, EARLY) == ["late", "early", "system"]
+
+
 def test_is_a_value() -> None:
     placer = FramedPlacer(UShapedPlacer(), first=("Memory", "memory"), last=("note",))
     assert placer.first == (ContextKind.MEMORY,)

@@ -87,10 +87,9 @@ EXCESS_BREAKPOINTS = excess_cached(
     "Keep prompt_cache_breakpoint on the last parts only.",
 )
 _EMPTY = (EMPTY_TEXT.id,)
-# The fields that may say something.
-_READ = known_fields()
-_ONLY_TEXT = {"content"}
-_ONLY_CALLS = {"content", "tool_calls"}
+# The fields that may say something, beside a text and beside calls.
+_BESIDE_TEXT = known_fields() - {"content"}
+_BESIDE_CALLS = _BESIDE_TEXT - {"tool_calls"}
 
 
 def read_openai(messages: Sequence[Any], reader: PartReader, start: int) -> list[MessageView]:
@@ -156,8 +155,7 @@ def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | N
     if role.__class__ is not str or kind is not None:
         return None
     # Other fields, of which LangChain's messages have some, are not read by the model.
-    seen = message.keys() & _READ
-    if text.__class__ is str and text and seen == _ONLY_TEXT:
+    if text.__class__ is str and text and _BESIDE_TEXT.isdisjoint(message):
         tokens = reader.count(text)
         total = reader.overhead + tokens
         if role in _SPOKEN:
@@ -169,7 +167,7 @@ def _read_plain(message: Any, index: int, reader: PartReader) -> MessageView | N
             part = make_part((RESULT, text, tokens, own, "", None, failed, (), text, 0))
             return make_view((index, role, text, total, (), (own,), False, False, (), (part,)))
     calls = message.get("tool_calls")
-    if calls.__class__ is list and calls and role == "assistant" and seen <= _ONLY_CALLS:
+    if calls.__class__ is list and calls and role == "assistant" and _BESIDE_CALLS.isdisjoint(message):
         return _read_plain_calls(calls, text, index, reader) if text is None or text.__class__ is str else None
     return None
 

@@ -232,6 +232,8 @@ def test_json_stays_json(text: str, marked: Any) -> None:
 def test_lines_of_json_stay_lines_of_json() -> None:
     made = with_handle('{"a": 1}\n{"a": 2}\n', result(), "recall_result")
     assert [json.loads(line) for line in made.splitlines()][:2] == [{"a": 1}, {"a": 2}]
+    number, handle = map(json.loads, with_handle("12", result(), "recall_result").splitlines())
+    assert (number, handle) == (12, {"...": 'the whole result: recall_result("a1")'})
     assert with_handle("[" * 100_000, result(), "recall_result").endswith('\n[the whole result: recall_result("a1")]')
 
 

@@ -15,6 +15,7 @@ from pycupel.messages.detect import detect_provider
 from pycupel.messages.history import History, Unit
 from pycupel.messages.options import ProviderName
 from pycupel.messages.providers import PROVIDERS as PROVIDER_RECORDS
+from pycupel.messages.providers._base import prompts_end
 from tests.examples import examples
 from tests.messages.chats import Message, answer, calls, question, result, select, system
 from tests.messages.histories import PROVIDERS, histories
@@ -143,6 +144,11 @@ def test_the_nearest_known_name_is_told(name: str, nearest: str) -> None:
 def test_a_type_of_another_provider_is_not_its_own_nearest() -> None:
     [found] = lint_messages([question(), {"type": "tool_use", "id": "a"}], provider="responses")
     assert found.message == "the type 'tool_use' is unknown; other providers, or other places of a message, have it"
+
+
+@pytest.mark.parametrize(("messages", "end"), [((), 0), ((system(), ROBOT, system()), 3), ((system(), question()), 1)])
+def test_the_first_system_prompts_may_have_it_between_them(messages: tuple[Message, ...], end: int) -> None:
+    assert prompts_end(read_messages(messages, "openai")) == end
 
 
 def test_it_joins_the_unit_before_it() -> None:

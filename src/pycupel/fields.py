@@ -168,7 +168,9 @@ def changed(value: Any, **changes: Any) -> Any:
     if is_mapping(value):
         # The keys keep their order, so that the prompt prefix stays the same.
         kept = {**value, **changes}
-        return {key: each for key, each in kept.items() if each is not None or key not in changes}
+        for key in [key for key, each in changes.items() if each is None]:
+            del kept[key]
+        return kept
     if hasattr(value, "model_copy"):
         return value.model_copy(update=changes)
     if is_dataclass(value) and not isinstance(value, type):

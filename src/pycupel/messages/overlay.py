@@ -165,9 +165,9 @@ class Overlay:
         self.texts: dict[int, dict[int, str]] = {}
         self.saved: dict[int, int] = {}
         self.memo: dict[Any, Any] = {}
-        # The results as they are now, and messages as they were last read with other texts.
+        # The results as they are now, and messages as they were last read with other texts, with the copies that were.
         self._now: dict[Key, Result] = {}
-        self._copies: dict[int, tuple[Mapping[int, str], MessageView]] = {}
+        self._copies: dict[int, tuple[Mapping[int, str], MessageView, Any]] = {}
         self._items: dict[int, ContextItem] = {}
         self._removed = 0
         self.say({(n, number): text for n, number, text in texts})
@@ -231,7 +231,9 @@ class Overlay:
             saved = self.tokens[n] - view.tokens
             # Keep the ids: for providers without ids, they depend on earlier messages.
             ids = {part.path: part.id for part in self.views[n].parts}
-            parts = tuple([part._replace(id=ids.get(part.path)) for part in view.parts])
+            parts = view.parts
+            if [part.id for part in parts] != [ids.get(part.path) for part in parts]:
+                parts = tuple([part._replace(id=ids.get(part.path)) for part in parts])
             self.views[n] = self.views[n]._replace(text=view.text, tokens=view.tokens, parts=parts)
             self.tokens[n] = view.tokens
             unit = self.history.unit_of[n]
@@ -256,7 +258,10 @@ class Overlay:
     def message(self, index: int) -> Any:
         """Return the caller's message, or a copy with the current texts of its results."""
         texts = self.texts.get(index)
-        return self._with_texts(index, texts) if texts else self.messages[index]
+        if not texts:
+            return self.messages[index]
+        # The current texts have been read.
+        return self._copies[index][2] if self._copies[index][0] == texts else self._with_texts(index, texts)
 
     def texts_without(self, gone: Container[int]) -> tuple[ResultText, ...]:
         """Return the texts of all shortened results, except in dropped units."""
@@ -285,8 +290,9 @@ class Overlay:
         # What is chosen has been read to choose it.
         new = [n for n, own in said.items() if n not in self._copies or self._copies[n][0] != own]
         if new:
-            views = self.history.provider.read([self._with_texts(n, said[n]) for n in new], self.count)
-            self._copies |= {n: (said[n], view) for n, view in zip(new, views, strict=True)}
+            copies = [self._with_texts(n, said[n]) for n in new]
+            views = self.history.provider.read(copies, self.count)
+            self._copies |= {n: (said[n], *read) for n, *read in zip(new, views, copies, strict=True)}
         return {n: self._copies[n][1] for n in said}
 
     def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:

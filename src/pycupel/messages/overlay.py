@@ -292,7 +292,7 @@ class Overlay:
         if new:
             copies = [self._with_texts(n, said[n]) for n in new]
             views = self.history.provider.read(copies, self.count)
-            self._copies |= {n: (said[n], *read) for n, *read in zip(new, views, copies, strict=True)}
+            self._copies |= {n: (said[n], view, made) for n, view, made in zip(new, views, copies, strict=True)}
         return {n: self._copies[n][1] for n in said}
 
     def _with_texts(self, index: int, texts: Mapping[int, str]) -> Any:

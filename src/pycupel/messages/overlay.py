@@ -229,12 +229,8 @@ class Overlay:
             self._now.pop((n, number), None)
         for n, view in views.items():
             saved = self.tokens[n] - view.tokens
-            # Keep the ids: for providers without ids, they depend on earlier messages.
-            ids = {part.path: part.id for part in self.views[n].parts}
-            parts = view.parts
-            if [part.id for part in parts] != [ids.get(part.path) for part in parts]:
-                parts = tuple([part._replace(id=ids.get(part.path)) for part in parts])
-            self.views[n] = self.views[n]._replace(text=view.text, tokens=view.tokens, parts=parts)
+            # The view keeps its own calls and results: the ids of providers without any depend on earlier messages.
+            self.views[n] = self.views[n]._replace(text=view.text, tokens=view.tokens, parts=view.parts)
             self.tokens[n] = view.tokens
             unit = self.history.unit_of[n]
             self._items.pop(unit, None)

@@ -139,11 +139,12 @@ def pieces(text: str) -> set[str]:
 class Needed(NamedTuple):
     """What was needed later in a history."""
 
-    held: Sequence[frozenset[str]]  # The values in each message that may be needed.
-    intervals: Sequence[
-        tuple[str, int, int]
-    ]  # Each value, the last result before it, and the message whose call has it.
-    whole: frozenset[str]  # The values that are more than one path or identifier, such as lines to replace.
+    # The values in each message that may be needed.
+    held: Sequence[frozenset[str]]
+    # Each value that was needed, the last result before it, and the message with the call that has it.
+    intervals: Sequence[tuple[str, int, int]]
+    # The values that are more than one path or identifier, such as lines to replace.
+    whole: frozenset[str]
 
     def at(self, cut: int) -> set[str]:
         """Return what is needed if the messages before this index are cut."""
